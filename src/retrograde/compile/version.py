@@ -20,7 +20,7 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode, state
-from .._tree import TreeDef, flatten, unflatten
+from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.aval import Aval
 from ..core.bind import record
@@ -35,7 +35,7 @@ from ..tape import autograd, inplace, mutation
 from . import call as calls
 from . import failures, log, pipeline
 from .effects import impure
-from .emit import straight
+from .emit import shortcut, straight
 from .graph import Graph
 from .numbers import (
     PLAIN,
@@ -57,6 +57,10 @@ from .sizes import standing as standing_in
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
+
+
+_EXCHANGED = 1 << 12
+"""Bytes from which on an array that a call has made takes the place of a tensor's, where nobody else has that: less is copied."""
 
 
 class Changes(UnsupportedError):
@@ -101,6 +105,12 @@ class Version:
     that the function itself changes are added. axes: the axes of leaves whose sizes are to vary; such a version runs no call,
     those of its sizes do (`at`).
     """
+
+    _guard: tuple[Callable[[], bool], Callable[..., bool] | None] | None = None
+    """What says that all is as it was without looking long, and a function for what that does not look at."""
+
+    short = False
+    """Whether a shortcut for it has been looked for."""
 
     confirmed = 0
     """How many calls have run both ways and agreed."""
@@ -147,7 +157,7 @@ class Version:
         with log.about(name):
             log.tell("compile", lambda: f"traced in {clock():.1f} ms")
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
-            self.compiled = pipeline.compiled(self.graph)
+            self.compiled = self._code()
         self.program = calls.Program(name, self.graph, self.compiled)
 
     def _traced(self, name: str) -> None:
@@ -182,6 +192,7 @@ class Version:
             return None
         made = copying.copy(self)
         made.origin, made.measured, made.confirmed = self, None, int(self.confirmed >= CONFIRMED)
+        made.short = False
         graph = functools.cache(functools.partial(self.measured.graph, self.graph, sizes))
         made._graph = graph
         of_now = functools.partial(self.measured.of_now, sizes=sizes)
@@ -193,7 +204,7 @@ class Version:
 
         made._results = [result(*x) for x in self._results]
         if self._sized:
-            for name in ("_early", "_late", "_unchanged"):
+            for name in ("_early", "_late"):
                 f = getattr(self, name)
                 if f is not None:
                     setattr(made, name, types.FunctionType(f.__code__, {**f.__globals__, "sizes": sizes}, None, f.__defaults__))
@@ -203,7 +214,7 @@ class Version:
             made.forward = self.forward.at(self.measured, sizes)
 
         def ready(code: Callable[..., Sequence[Any]]) -> None:
-            made.compiled = code
+            made.compiled, made.short = code, False
 
         growing.ready = ready
         return made
@@ -218,6 +229,10 @@ class Version:
         self.confirmed += 1
         if self.origin is not None:
             self.origin.confirmed += 1
+
+    def _code(self) -> Callable[..., Sequence[Any]]:
+        """What runs the graph."""
+        return pipeline.compiled(self.graph)
 
     def _trace(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
@@ -399,6 +414,9 @@ class Version:
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
+        same, rest = self._guard or self._guarded()
+        if same():
+            return rest is None or bool(rest(scalars))
         for x, shape, dtype, bare in self._known:
             a = x._a
             if a.shape != shape or a.dtype != dtype or (x._node is None) is not bare:
@@ -408,6 +426,20 @@ class Version:
                 return False
         found: bool = self._unchanged(scalars)
         return found
+
+    def _looks(self) -> tuple[list[shortcut.Look], Callable[..., bool] | None] | None:
+        """What `holds` looks at, for machine code, and a function for the rest of it; None where machine code cannot look."""
+        if not shortcut.offered():
+            return None
+        found, rest = self.reads.looks()
+        found += [shortcut.tensor_is(*known) for known in self._known]
+        return [*found, *(shortcut.gradient_is(x, none) for x, none in self._having)], rest
+
+    def _guarded(self) -> tuple[Callable[[], bool], Callable[..., bool] | None]:
+        """What `holds` asks first: it is made at the first call after the trace, and says no where Python has to look."""
+        looks = self._looks()
+        self._guard = (bool, None) if looks is None else (shortcut.guard(looks[0]), looks[1])
+        return self._guard
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:
         """The places where there are other numbers than when it was traced."""
@@ -476,36 +508,23 @@ class Version:
             found = [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
         return [x if type(x) is _ndarray else calls.elements(x) for x in found] if ACTIVE else found
 
-    def quick(self) -> Callable[..., Any] | None:
-        """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
-        history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
-        more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
-        growing = type(self.compiled) is pipeline.Growing  # which is replaced
-        if growing or more or self._given != list(range(len(self._given))):
+    def shortcut(self, args: Sequence[Value]) -> Callable[..., Any] | None:
+        """A function of the arguments of a call that does what `run` does, behind what `holds` looks at, or returns MISSED: where
+        they are nothing but tensors like these, each another one, without a gradient, and the call leaves nothing behind; None
+        elsewhere. It takes a tenth of the time for small arrays."""
+        if type(self.compiled) is pipeline.Growing:  # which is replaced
             return None
-        scope: dict[str, Any] = {
-            "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
-        }  # fmt: skip
-        given = ", ".join(f"x{i}" for i in range(len(self._given)))
-        arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    try: found = compiled(*given)"]
-        lines.append(f"    except Exception as problem: raise as_eager(problem, ({given},)) from problem.__cause__")
-        parts = []
-        for k, (kind, what, more) in enumerate(self._results):
-            if kind == "new" and not more[1] and more[2] is None:
-                scope[f"C{k}"] = what
-                lines.append(f"    r{k} = NEW(C{k}); r{k}._a = found[{more[0]}]; r{k}._node = None; r{k}._level = 0")
-                parts.append(f"r{k}")
-            elif kind == "given":
-                parts.append(f"x{what}")
-            else:
-                return None
-        shown = _display(self.tree, iter(parts))
-        if shown is None:
+        plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
+        leaves_behind = self._writes or self._gradients or self._stores or self._entered
+        if self._history is not None or leaves_behind or not plain_ or pipeline.chosen() != "llvm":
             return None
-        exec(compile("\n".join([*lines, f"    return {shown}"]), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
-        found: Callable[..., Any] = scope["quick"]
-        return found
+        looks = self._looks()
+        if looks is None:
+            return None
+        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, x._node is None) for x in args]
+        return shortcut.call(
+            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, self._results, self.tree)  # type: ignore[arg-type]
+        )
 
     def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
@@ -599,25 +618,37 @@ class Version:
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
         """Write into holders what the call leaves there."""
+        targets, arrays = list[np.ndarray](), list[np.ndarray]()  # of what can be written together
         for place, at in self._writes:
             new, holder = found[at], _found(place, leaves)
-            if isinstance(new, Value) and new._node is not None:
-                new = values.as_value(type(holder)._result, new)
-                inplace.assign(self.name, holder, new, new._node.seq - 1)
+            if type(new) is _ndarray and isinstance(holder, Value) and type(holder._a) is _ndarray:
+                if new.nbytes < _EXCHANGED or not mutation.exchanged(holder, new):
+                    targets.append(holder._a)
+                    arrays.append(new)
                 continue
-            if isinstance(new, Value):
-                new = new._a
-            if isinstance(holder, Value) and type(holder._a) is Traced:
-                holder._a.trace.before_change(holder)
-            if isinstance(holder, Value) and type(holder._a) is _ndarray:
-                mutation.write(holder._a, new)
-            else:
-                holder._a = new
+            mutation.write_all(targets, arrays)
+            targets, arrays = [], []
+            self._leave_one(holder, new)
+        mutation.write_all(targets, arrays)
         with grad_mode(False):
             found = [y._a if isinstance(y, Value) else y for y in found]
             for place, left in self._gradients:
                 holder = _found(place, leaves)
                 holder._grad = None if left is None else make(left[0], found[left[1]])
+
+    def _leave_one(self, holder: Any, new: Any) -> None:
+        if isinstance(new, Value) and new._node is not None:
+            new = values.as_value(type(holder)._result, new)
+            inplace.assign(self.name, holder, new, new._node.seq - 1)
+            return
+        if isinstance(new, Value):
+            new = new._a
+        if isinstance(holder, Value) and type(holder._a) is Traced:
+            holder._a.trace.before_change(holder)
+        if isinstance(holder, Value) and type(holder._a) is _ndarray:
+            mutation.write(holder._a, new)
+        else:
+            holder._a = new
 
     def text(self) -> str:
         """The graph as it was traced, after the passes, and the code that is made of it."""
@@ -626,17 +657,6 @@ class Version:
 
     def __str__(self) -> str:
         return str(self.graph)
-
-
-def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
-    """The expression that builds a container of some parts; None for containers that have none."""
-    if tree.kind is None:
-        return next(parts)
-    inner = [_display(child, parts) for child in tree.children]
-    if tree.kind not in (tuple, list) or None in inner:
-        return None
-    listed = ", ".join(x for x in inner if x is not None)
-    return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
 
 
 def _bare(x: Any) -> Any:
@@ -841,6 +861,7 @@ class Substituted(Observer):
             if owner is not None and sys.getrefcount(owner) > 2 + ours:
                 np.copyto(owner, before)
                 self._hidden(owner)
+        self._written.clear()
 
     def _hidden(self, array: np.ndarray) -> NoReturn:
         raise UnsupportedError(

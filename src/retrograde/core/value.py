@@ -74,6 +74,9 @@ class Value:
     """Of a value whose array cannot be written, and that was made to share another's memory: that one, and the view steps."""
     _sharers: Any = None
     """Weak references to the values that share the memory of this one so."""
+    _outer: Any = None
+    """Of an argument of a transform whose changes are to be seen outside: the value that it stands for there, and two functions,
+    of that one's part of an array (`below`) and of the array around it (`again`)."""
     _born: int = 0
     """The innermost level that was open when this value was created."""
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:

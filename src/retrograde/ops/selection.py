@@ -240,8 +240,11 @@ clip_by = primitive(
 
 # ------------------------------------------------------------------------------------------ maxima and minima of two
 
-SHARES = {"half": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both": (1.0, 1.0)}
-"""What the first and the second operand get of the gradient where they are equal."""
+SHARES = {
+    "half": (0.5, 0.5), "half_ordered": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both": (1.0, 1.0),
+}  # fmt: skip
+"""What the first and the second operand get of the gradient where they are equal. Beside a nan both get all of it, but none
+where they are "half_ordered"."""
 
 
 
@@ -274,24 +277,25 @@ _ordered_share = linear(
 )  # fmt: skip
 
 
-def _share(g: Any, x: Any, y: Any, *, tie: float) -> Any:
-    """What the greater of two gets of g."""
+def _share(g: Any, x: Any, y: Any, ties: str, place: int) -> Any:
+    """What the greater of two, the operand at `place`, gets of g."""
+    tie, ordered = SHARES[ties][place], ties == "half_ordered"
     if type(g) is type(x) is type(y) is np.ndarray and g.dtype is x.dtype is y.dtype and g.dtype.kind == "f":
-        less, zero = np.less(x, y), zero_of(g)
+        less, zero = ~np.greater_equal(x, y) if ordered else np.less(x, y), zero_of(g)
         if tie == 1:
             return np.where(less, zero, g)
         even = np.equal(x, y)
         if not tie or not np.count_nonzero(even):
             return np.where(np.logical_or(less, even), zero, g)
-    return _ordered_share(g, _order(x, y), tie=tie)
+    return _ordered_share(g, -_order(y, x) if ordered else _order(x, y), tie=tie)
 
 
 def _extremum(name: str, smaller: bool) -> Any:
     def first(g: Any, x: Any, y: Any, ties: str) -> Any:
-        return _share(g, y, x, tie=SHARES[ties][0]) if smaller else _share(g, x, y, tie=SHARES[ties][0])
+        return _share(g, y, x, ties, 0) if smaller else _share(g, x, y, ties, 0)
 
     def second(g: Any, x: Any, y: Any, ties: str) -> Any:
-        return _share(g, x, y, tie=SHARES[ties][1]) if smaller else _share(g, y, x, tie=SHARES[ties][1])
+        return _share(g, x, y, ties, 1) if smaller else _share(g, y, x, ties, 1)
 
     def tangent(tangents: Any, out: Any, x: Any, y: Any, *, ties: str) -> Any:
         parts = [None if t is None else part(t, x, y, ties) for t, part in zip(tangents, (first, second))]
@@ -299,7 +303,8 @@ def _extremum(name: str, smaller: bool) -> Any:
 
     def samples() -> Any:
         for s in binary(-2, 2)():
-            yield sample(*s.operands, ties="half")
+            for ties in ("half", "half_ordered"):
+                yield sample(*s.operands, ties=ties)
 
     ufunc = np.minimum if smaller else np.maximum
     return elementwise(

@@ -48,12 +48,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         kernel_errors={ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError},
     )  # fmt: skip
 
-    __array_priority__ = 1000
-
     init: Any = None
     """The initialiser that has not been applied yet, if any."""
     _origin: Any = None
     """The argument of a gradient function for which an input stands."""
+    _taken: Any = None
+    """Of what an array or mask has picked: a weak reference to the tensor that it was picked from, and the key."""
     const_arg = False
     _leaf: Any = None
     """The leaf that this tensor is while gradient functions take it for a weight (_recording.py)."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import constant
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import comparison as cmp
 from ...ops import complex_parts as parts
@@ -26,8 +27,8 @@ from ._tensor import from_array
 # ------------------------------------------------------------------------------------------ tables
 
 # Where two are equal, each gets half of the gradient; of fmax and fmin the first gets all.
-maximum = register("maximum", binary("maximum", sel.maximum, TENSORS, fast="fiu", ties="half"), in_place=False)
-minimum = register("minimum", binary("minimum", sel.minimum, TENSORS, fast="fiu", ties="half"), in_place=False)
+maximum = register("maximum", binary("maximum", sel.maximum, TENSORS, fast="fiu", ties="half_ordered"), in_place=False)
+minimum = register("minimum", binary("minimum", sel.minimum, TENSORS, fast="fiu", ties="half_ordered"), in_place=False)
 for _name, _op in {"fmax": sel.fmax, "fmin": sel.fmin}.items():
     register(_name, binary(_name, _op, TENSORS, fast="fiu"), in_place=False, out=False)
 for _name, _op in {"hypot": ew.hypot, "logaddexp": ew.logaddexp}.items():
@@ -169,10 +170,10 @@ def add_n(inputs: Any, name: Any = None) -> Any:
 
 @api(in_place=True)
 def lerp(x: Any, y: Any, weight: Any, name: Any = None) -> Any:
-    """`x + weight * (y - x)`, elementwise; the weight is a number or a tensor."""
+    """`x + weight * (y - x)`, elementwise; the weight is a number or a tensor, which gets no gradient."""
     if isinstance(weight, Value):
         same_dtype("lerp", x, y, weight)
-        return ew.lerp(x, y, weight)
+        return ew.lerp(x, y, constant(weight))
     same_dtype("lerp", x, y)
     return ew.lerp_by(x, y, weight=float(weight))
 

@@ -347,7 +347,7 @@ REGISTRY.tensor_class = Tensor
 
 _NODE_NAMES = {
     "absolute": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
-    "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale",
+    "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale", "relu_masked": "Relu",
 }  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 @numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements that `indices` name along `dim`, both broadcast; without `dim`, of the flattened tensor."""
-    if dtype_of(indices) not in INDEX_DTYPES:
+    if dtype_of(indices) != np.int64:
         raise RuntimeError(f"take_along_dim: the indices must have dtype int64, got {FROM_NUMPY[dtype_of(indices)]}")
     if dim is None:
         flat = st.reshape(input, shape=(math.prod(shape_of(input)),))
@@ -590,7 +590,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """The coordinates, one tensor per axis, of flat indices into an array of a shape."""
     check_tensor("unravel_index", indices)
     if indices.dtype.category != 1:
-        raise ValueError(f"unravel_index: the indices must be integers, got {indices.dtype}")
+        raise TypeError(f"unravel_index: the indices must be integers, got {indices.dtype}")
     dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))
     coordinates: list[Tensor] = []
     rest = indices.long()

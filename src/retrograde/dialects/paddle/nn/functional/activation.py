@@ -34,7 +34,7 @@ def _plain(name: str, op: Any, text: str, **params: Any) -> Callable[..., Any]:
     return f
 
 
-relu = _plain("relu", act.relu, "max(x, 0), elementwise.")
+relu = _plain("relu", act.relu_masked, "max(x, 0), elementwise.")
 relu6 = _plain("relu6", act.hardtanh, "min(max(x, 0), 6), elementwise.", low=0.0, high=6.0)
 silu_ = _plain("silu", act.silu, "x sigmoid(x), elementwise.")
 swish = _plain("swish", act.silu, "x sigmoid(x), elementwise.")
@@ -206,7 +206,7 @@ def rrelu(
         raise ValueError(f"rrelu: upper must be at most 1, got {upper}")
     if not training:
         slope = (lower + upper) / 2
-        return act.leaky_relu(x, slope=slope, at_kink=slope)
+        return act.leaky_relu(x, slope=slope, at_kink=1.0)
     return act.prelu(x, uniform_array(tuple(shape_of(x)), dtype_of(x), lower, upper))
 
 
