@@ -266,6 +266,25 @@ def test_threads_call_it_while_another_one_traces():
     assert not wrong
 
 
+def test_threads_that_call_at_once_have_buffers_of_their_own():
+    draw = np.random.default_rng(0).normal
+    x, w = (rg.asarray(draw(size=shape).astype(np.float32)) for shape in ((1024, 64), (64, 64)))
+    f = jit(lambda x, w: rg.sum(rg.tanh(rg.matmul(rg.tanh(rg.matmul(x, w)), w)), axis=1))
+    expected, wrong = f(x, w)._a.tobytes(), []
+
+    def caller():
+        for _ in range(30):
+            if f(x, w)._a.tobytes() != expected:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=caller) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
 def test_an_exception_in_compiled_code_is_the_functions_own():
     def f(x):
         return rg.cholesky(x) if hasattr(rg, "cholesky") else rg.linalg.cholesky(x)

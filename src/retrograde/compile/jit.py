@@ -84,13 +84,13 @@ class Jit:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not (kwargs or SWITCHED or ACTIVE):
-            for call, version in self._shortcuts:
+            for short, of in self._shortcuts:
                 try:
-                    found = call(*args)
+                    out = short(*args)
                 except Exception as problem:
-                    raise version.as_eager(problem, args) from problem.__cause__
-                if found is not MISSED:
-                    return found
+                    raise of.as_eager(problem, args) from problem.__cause__
+                if out is not MISSED:
+                    return out
         elif tracing():  # part of another graph
             return self._f(*args, **kwargs)
         found, tree = self._flattened(args, kwargs)

@@ -438,7 +438,8 @@ class Version:
     def _guarded(self) -> tuple[Callable[[], bool], Callable[..., bool] | None]:
         """What `holds` asks first: it is made at the first call after the trace, and says no where Python has to look."""
         looks = self._looks()
-        self._guard = (bool, None) if looks is None else (shortcut.guard(looks[0]), looks[1])
+        guard = None if looks is None else shortcut.guard(looks[0])
+        self._guard = (bool, None) if looks is None or guard is None else (guard, looks[1])
         return self._guard
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:

@@ -52,6 +52,8 @@ class Value:
     """The class of gradients that the engine hands to hooks and puts into `.grad`: the dialect's tensor, no subclass."""
     _dialect: ClassVar[str] = ""
     """The dialect whose tensor this is; empty for the native one, which goes with all."""
+    _history_lost: ClassVar[bool] = False
+    """Whether it is a view that cannot be used any more (`TapePolicy.keeps_restricted_views`)."""
     _policy: ClassVar[TapePolicy] = TapePolicy()
     """What its tape does where the frameworks differ."""
 

@@ -14,16 +14,16 @@ from ..backend.dtypes import numpy_dtype
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import dtype_of, shape_of
-from .comparison import greater, greater_equal
+from .comparison import greater_equal
 from .elementwise import tanh
 from .kernels import on_numpy, scalar, sigmoid_array, sigmoid_numpy, special_functions, widened, widened_numpy, zero_of
 from .rules import batch_axes, checked_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
-from .selection import between, drop, keep_nonzero
+from .selection import between, drop, keep_nonzero, times_nonzero
 from .shapes import demand
 from .slopes import sigmoid_slope
 from .special import SQRT2PI, normal_density
-from .structural import cast, concatenate, getitem, zeros_like
+from .structural import concatenate, getitem, zeros_like
 
 # ------------------------------------------------------------------------------------------ sigmoid and its kin
 
@@ -172,13 +172,9 @@ def _relu(name: str, pulled: Any) -> Any:
     )  # fmt: skip
 
 
-def _times_sign(g: Any, out: Any) -> Any:
-    return g * cast(greater(out, 0), dtype=dtype_of(g))
-
-
 # max(x, 0); the derivative at 0 is 0. That of the second is multiplied with a mask, so that an infinite cotangent gives nan.
 relu = _relu("relu", keep_nonzero)
-relu_masked = _relu("relu_masked", _times_sign)
+relu_masked = _relu("relu_masked", times_nonzero)
 
 
 @widened

@@ -135,15 +135,26 @@ def _keep_nonzero_numpy(g: Any, x: Any) -> Any:
     return words.view(g.dtype)
 
 
+def _of_nonzero(name: str, kernel: Any, numpy: Any) -> Any:
+    def rule(g: Any, x: Any) -> Any:
+        return op(g, x)
+
+    op = elementwise(
+        name, kernel=kernel, numpy=numpy, infer=_infer_masked,
+        vjps=[lambda h, _out, _g, x: rule(h, x), lambda h, _out, _g, x_: zeros_like(x_, h)],
+        jvp=lambda tangents, out, g, x: None if tangents[0] is None else rule(tangents[0], x),
+        samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3)), sample(uniform(-2, 2), uniform(1, 2)),
+                         sample(uniform(-2, 2, 3), uniform(1, 2, 2, 1))],
+    )  # fmt: skip
+    return op
+
+
 # g where x is not 0, 0 elsewhere: the derivative of what is 0 or passes its operand on, from its result.
-keep_nonzero = elementwise(
-    "keep_nonzero", kernel=lambda xp, g, x: xp.where(x != zero_of(x), g, zero_of(g)), numpy=_keep_nonzero_numpy,
-    vjps=[lambda h, _out, _g, x: keep_nonzero(h, x), lambda h, _out, _g, x_: zeros_like(x_, h)],
-    jvp=lambda tangents, out, g, x: None if tangents[0] is None else keep_nonzero(tangents[0], x),
-    infer=_infer_masked,
-    samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3)), sample(uniform(-2, 2), uniform(1, 2)),
-                     sample(uniform(-2, 2, 3), uniform(1, 2, 2, 1))],
-)  # fmt: skip
+keep_nonzero = _of_nonzero("keep_nonzero", lambda xp, g, x: xp.where(x != zero_of(x), g, zero_of(g)), _keep_nonzero_numpy)
+# The same as a product with a mask, so that an infinite g gives nan where x is 0.
+times_nonzero = _of_nonzero(
+    "times_nonzero", lambda xp, g, x: g * astype(xp, x != zero_of(x), g.dtype), lambda g, x: np.multiply(g, x != 0, dtype=g.dtype)
+)
 
 
 def _fill_kernel(xp: Any, x: Any, y: Any) -> Any:

@@ -48,7 +48,7 @@ class Run:
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end", "wanted", "others", "begun", "grads", "finish",
+        "at_end", "wanted", "others", "begun", "grads", "finish", "depth",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -62,6 +62,8 @@ class Run:
         self.finish: dict[Node, list[Any]] = {}
         self.check_nan = state.anomaly and state.check_nan
         self.number = tick()
+        self.depth = 0
+        """In how many passes of its thread it takes place: a rule may begin another one."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when this pass has ended without an error."""
 
@@ -391,7 +393,11 @@ def run(
                 observer.pass_begins(this, roots, gradients, inputs)
             if wanted is None or pulled or not wanted.isdisjoint(roots):  # else nothing that was asked for lies below
                 _free(passed, policy)
-            this.walk(roots, gradients, order, last, needs, stop)
+            if outer is None or outer.depth < _DEEP:
+                this.depth = 0 if outer is None else outer.depth + 1
+                this.walk(roots, gradients, order, last, needs, stop)
+            else:
+                _elsewhere(functools.partial(this.walk, roots, gradients, order, last, needs, stop))
             while this.at_end:
                 this.at_end.pop(0)()
         finally:
@@ -405,6 +411,30 @@ def run(
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+
+
+_DEEP = 40
+"""In how many passes one may begin before the next gets a stack of its own: Python's lets a thread have some 80."""
+
+
+def _elsewhere(work: Callable[[], None]) -> None:
+    """Do some work in a thread of its own, for which everything is switched as it is here."""
+    here, failed = dict(vars(state)), list[BaseException]()
+    del here["entered"]
+
+    def body() -> None:
+        vars(state).update(here)
+        try:
+            with np.errstate(all="ignore"):
+                work()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
 
 
 def _free(nodes: Iterable[Node], policy: TapePolicy) -> None:
@@ -677,7 +707,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         del g
     _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
-        if fresh:  # where it has become `.grad`, hooks see that
+        if fresh and target is not None:  # where it has become `.grad`, hooks see that
             g = target._grad if this.wrap or target._grad is None else target._grad._a
         hooks.after(this, leaf, (), g)
 

@@ -385,8 +385,13 @@ _NONE_KNOWN: Any = object()
 """Stands for the history of a view that has lost it: see `TapePolicy.keeps_restricted_views`."""
 
 
+def _edge(view: Value) -> Any:
+    """The edge of a view; None where its history is lost."""
+    return None if view._history_lost else view._node
+
+
 @functools.cache
-def _lost(cls: type[Value]) -> type[Value]:
+def _lost(cls: Any) -> Any:
     """The class of values whose history is lost: whoever asks for it, to record an operation or to show it, is refused. A class
     of its own costs the others nothing."""
 
@@ -394,15 +399,16 @@ def _lost(cls: type[Value]) -> type[Value]:
         if levels.mode_at(x._level) == OFF:
             return None
         raise error_type(cls._result, GradError)(
-            f"{_RESTRICTED[x._view_restriction]} cannot be used any more: what it is a view of was changed in place, or "
-            "another view of that was; take the view after the change, or change a clone()"
+            f"{_RESTRICTED[x._view_restriction or NO_GRAD]} cannot be used any more: what it is a view of was changed in "
+            "place, or another view of that was; take the view after the change, or change a clone()"
         )
 
     def set_edge(x: Value, edge: Any) -> None:
         x.__class__ = cls
         x._node = edge
 
-    return type(cls)(cls.__name__, (cls,), {"__slots__": (), "_node": property(edge, set_edge)}, result=cls._result)
+    members = {"__slots__": (), "_node": property(edge, set_edge), "_history_lost": True}
+    return type(cls)(cls.__name__, (cls,), members, result=cls._result)
 
 
 _RESTRICTED = {
@@ -414,7 +420,7 @@ _RESTRICTED = {
 def stop(target: Value) -> None:
     """Free `target` of its history. Views that remember it keep it until memory is written: then they hold something else."""
     target._node = None
-    if type(target._a) is _ndarray and any(type(producer(v._node)) is Node for v in live_views(target)):
+    if type(target._a) is _ndarray and any(type(producer(_edge(v))) is Node for v in live_views(target)):
         mutation.when_written(target._a, functools.partial(_forget_history, _weak(target)))
 
 
@@ -425,7 +431,7 @@ def _forget_history(reference: weakref.ref[Value]) -> None:
         return
     gone = Accumulate(make(values.core_class, base._a), tuple(shape_of(base)), dtype_of(base))
     with grad_mode(True):  # whoever writes may do it unrecorded
-        _commit([(v, edge) for v, edge in _replays(base, gone) if type(producer(v._node)) is Node])
+        _commit([(v, edge) for v, edge in _replays(base, gone) if type(producer(_edge(v))) is Node])
 
 
 def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:
@@ -441,8 +447,9 @@ def _commit(history: list[tuple[Value, Any]]) -> None:
     """Give values their new history, now that their memory holds what it says."""
     for value, edge in history:
         if edge is _NONE_KNOWN:
-            if value._node is not None:
-                value.__class__ = _lost(type(value))
+            if _edge(value) is not None:
+                kind: Any = type(value)
+                value.__class__ = _lost(kind)
             continue
         if edge is not None and hooks.retains_grad(value):
             hooks.move_retained(value, edge)
@@ -491,7 +498,7 @@ def _lifted(holder: Value, level: int) -> bool:
     for one that has its memory and its history."""
     for open_level in state.levels:
         if open_level.id == level and open_level.lifts is not None:
-            outer = make(type(holder)._result, holder._a, holder._node, holder._level)
+            outer: Value = make(type(holder)._result, holder._a, holder._node, holder._level)
             holder._outer, holder._node = (outer, *open_level.lifts), None
             open_level.lifted.append(_weak(holder))
             return True

@@ -446,6 +446,8 @@ PRIMITIVES["SparseTensorDenseMatmul"] = (
 )  # fmt: skip
 
 _CONSTANT = """
+scalar_add scalar_sub scalar_mul scalar_div scalar_floordiv scalar_mod scalar_pow scalar_eq scalar_lt scalar_gt
+scalar_le scalar_ge scalar_max scalar_min scalar_uadd scalar_usub scalar_log
 coo2csr csr2coo coo_isfinite coo_isinf coo_isnan csr_isfinite csr_isinf csr_isnan coo_tensor_get_dense_shape
 coo_tensor_get_indices csr_tensor_get_dense_shape csr_tensor_get_indices csr_tensor_get_indptr
 from_dlpack

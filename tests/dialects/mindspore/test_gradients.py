@@ -538,3 +538,20 @@ def test_what_is_added_into_a_constant_parameter_has_a_gradient() -> None:
         return ops.index_add(Parameter(Tensor([1.0, 2.0, 3.0])), Tensor([2, 0], ms.int32), y, 0) * Tensor([1.0, 10.0, 100.0])
 
     assert ms.grad(f)(Tensor([5.0, 6.0])).tolist() == [100.0, 1.0]
+
+
+def test_one_tensor_as_two_arguments_is_warned_about() -> None:
+    x = Tensor([3.0])
+    with pytest.warns(UserWarning, match="two arguments"):
+        found = ms.grad(lambda x, y: x * x * y, (0, 1))(x, x)
+    assert [g.item() for g in found] == [18.0, 9.0]
+
+
+def test_outputs_and_sensitivities_in_dicts() -> None:
+    f = lambda x: {"a": x * 2, "b": x * 3}  # noqa: E731
+    assert G(sens_param=True)(f)(Tensor([1.0]), {"a": Tensor([1.0]), "b": Tensor([10.0])}).item() == 32.0
+
+
+def test_a_frozen_parameter_takes_no_hook() -> None:
+    with pytest.raises(RuntimeError, match="wants no gradient"):
+        Parameter(Tensor([1.0]), requires_grad=False).register_hook(lambda g: g)

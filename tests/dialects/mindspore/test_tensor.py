@@ -435,3 +435,13 @@ def test_numpy_arrays_compute_with_tensors_element_by_element() -> None:
 def test_filled_tensors_take_their_dtype_by_place() -> None:
     assert Tensor([1.0]).new_ones((2,), ms.int32).dtype is ms.int32
     assert Tensor([1.0]).new_zeros(2, ms.int8).dtype is ms.int8
+
+
+def test_methods_take_axes_by_place_and_under_both_names() -> None:
+    x = Tensor(np.zeros((2, 3, 4), np.float32))
+    assert [x.flatten(*given).shape for given in [(), ("F",), (1,), (1, 2), (0, 1)]] == [(24,), (24,), (2, 12), (2, 12), (6, 4)]
+    assert [t.shape for t in x.split(split_size=3, dim=2)] == [(2, 3, 3), (2, 3, 1)]
+    with pytest.raises(TypeError, match="3 axes"):
+        x.flatten(0, 1, 2)
+    with pytest.raises(ValueError, match="bool"):
+        ops.clamp(x, True, None)

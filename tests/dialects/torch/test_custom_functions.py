@@ -328,3 +328,31 @@ def test_what_was_changed_in_place_is_returned():
 
     with pytest.raises(RuntimeError, match="return"):
         Lost.apply(ones() * 1)
+
+
+def test_backward_passes_inside_of_each_other():
+    class Deep(Function):
+        @staticmethod
+        def forward(ctx, x):
+            with torch.enable_grad():
+                ctx.x = torch.autograd.Variable(x, requires_grad=True) - 1
+            return ctx.x.detach()
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.x < 0:
+                if fails:
+                    raise KeyError("at the bottom")
+                return g
+            with torch.enable_grad():
+                Deep.apply(ctx.x).sum().backward()
+            return g
+
+    fails = False
+    x = torch.tensor(500.0, requires_grad=True)
+    Deep.apply(x).sum().backward()
+    assert x.grad.item() == 1
+    fails = True
+    with pytest.raises(KeyError, match="bottom"):
+        Deep.apply(x).sum().backward()
+    assert torch.is_grad_enabled()

@@ -211,3 +211,26 @@ def test_classes_of_other_packages_have_divergences():
     register_kl(Point, Point)(lambda p, q: 7)
     assert kl_divergence(Point(), Point()) == 7
     assert torch.ones(1).type(float).dtype is torch.float64
+
+
+def test_what_hooks_of_modules_must_not_return():
+    for register in ("register_full_backward_hook", "register_full_backward_pre_hook"):
+        m = nn.Linear(2, 2)
+        getattr(m, register)(lambda _, *grads: grads[0][0] * 2)
+        with pytest.raises(RuntimeError, match="tuple"):
+            m(wanted().reshape(1, 2)).sum().backward()
+    m = nn.Linear(2, 2)
+    m.register_load_state_dict_post_hook(lambda m, keys: keys)
+    with pytest.raises(AssertionError, match="None"):
+        m.load_state_dict(m.state_dict())
+
+
+def test_backward_hooks_of_both_kinds_do_not_go_along():
+    kinds = "register_backward_hook", "register_full_backward_hook"
+    for first, second in (kinds, kinds[::-1]):
+        m = nn.Linear(2, 2)
+        handle = getattr(m, first)(lambda *_: None)
+        with pytest.raises(RuntimeError, match="go along"):
+            getattr(m, second)(lambda *_: None)
+        handle.remove()
+        getattr(m, second)(lambda *_: None)

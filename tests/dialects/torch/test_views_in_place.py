@@ -25,8 +25,13 @@ def test_a_part_cannot_be_used_after_the_whole_was_changed(name):
     assert "Invalid" in repr(b)
     with torch.no_grad():
         assert (a * 1).tolist() == ([4] if name != "unbind" else 4)
+    y.mul_(2)
     y.sum().backward()
-    assert x.grad.tolist() == [4, 4]
+    assert x.grad.tolist() == [8, 8]
+    y.detach_()
+    assert not y.requires_grad
+    with pytest.raises(RuntimeError, match="cannot be used any more"):
+        b + 1
 
 
 def test_a_slice_goes_on_after_the_whole_was_changed():
@@ -227,3 +232,16 @@ def test_hooks_on_nodes_return_tuples_of_tensors(register, returned):
     getattr(y.grad_fn, register)(lambda *_: returned)
     with pytest.raises(RuntimeError if isinstance(returned, tuple) and len(returned) == 3 else TypeError):
         y.sum().backward()
+
+
+def test_a_resized_tensor_with_its_channels_last():
+    x = torch.arange(4.0)
+    x.resize_((1, 2, 2, 1), memory_format=torch.channels_last)
+    assert x.stride() == (4, 1, 2, 2)
+    assert x.flatten().tolist() == [0, 2, 1, 3]
+    with pytest.raises(RuntimeError, match="dimensions"):
+        x.resize_((4,), memory_format=torch.channels_last)
+    with pytest.raises(RuntimeError, match="at least one"):
+        torch.ones(3).index_put([], torch.ones(1))
+    with pytest.warns(UserWarning, match="uint8"):
+        torch.ones(2).index_put_((torch.tensor([1, 0], dtype=torch.uint8),), torch.zeros(1))

@@ -23,7 +23,7 @@ import numpy as np
 
 from . import llvm, matvec, threads
 from .operands import aligned
-from .processor import AVX512
+from .thresholds import ALONE, LEAST, here
 from .vectors import Part, Vectors
 
 ROWS = 8
@@ -44,12 +44,6 @@ _PIECES = 8
 """Blocks for each thread."""
 
 # ------------------------------------------------------------------------------------------ products
-
-LEAST = 1 << 20
-"""Fewer multiplications go to BLAS: a call takes 2 µs longer than one of NumPy."""
-ALONE = 1 << 18
-"""So many multiplications OpenBLAS does with one thread. From there on its threads wait for each other: 100x100x100 takes them
-16 ms where other programs use the processors, and 12 µs alone. They are not used where there is a pool."""
 
 
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
@@ -221,13 +215,10 @@ def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _set_up(char: str) -> Callable[..., None] | None:
-    """The function for a dtype, translated once: 0.12 s, or 8 ms where it lies on the disk; None where BLAS is faster.
-
-    With AVX2 a product of rows that fit the cache takes 0.95 to 1.2 of OpenBLAS's time, a long thin one three times as much.
-    """
+    """The function for a dtype, translated once: 0.12 s, or 8 ms where it lies on the disk; None where BLAS is faster."""
     with llvm.lock:
         if char not in _generated:
-            _generated[char] = translated(char) if llvm.available() and llvm.processor() is AVX512 else None
+            _generated[char] = translated(char) if llvm.available() and here().generated else None
         return _generated[char]
 
 
@@ -260,7 +251,7 @@ def of_pairs() -> Callable[..., None] | None:
 @functools.cache
 def _batched(char: str) -> Callable[..., None] | None:
     """The function for batches of matrices of a dtype; None where BLAS is faster."""
-    if not llvm.available() or llvm.processor() is not AVX512:
+    if not llvm.available() or not here().generated:
         return None
     return batched_of(char)
 

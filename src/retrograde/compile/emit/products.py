@@ -91,7 +91,17 @@ def pack(f: Form, code: Any) -> list[str]:
         if f.width > f.n:
             code.loop(f.n, f.width, 1, lambda j: code.do(f"store {f.number} 0.0, ptr {code.at(f.number, here, j)}"))
 
-    if f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
+    def vectors(k: str) -> None:
+        """A row whose numbers lie side by side."""
+        there, here = code.at(f.number, "%y", code.mul(k, f.y[0])), code.at(f.number, "%out", code.mul(k, f.width))
+        whole = f.n - f.n % f.lanes
+        code.loop(0, whole, f.lanes, lambda j: v.store(v.load(there, j), here, j))
+        if f.n > whole:
+            v.store(Part(mask(f.n - whole, f.lanes)).load(v, there, whole), here, whole)
+
+    if f.y[1] == 1:
+        code.loop(0, f.k, 1, vectors)
+    elif f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
         code.loop(0, f.k, f.lanes, squares)
     else:
         code.loop(0, f.k, 1, row)

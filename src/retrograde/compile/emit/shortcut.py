@@ -1,10 +1,10 @@
 """What Python does around compiled code at each call, as machine code: it looks whether what a version reads is as it was, takes
 the arrays out of the tensors, and puts results into tensors and these into containers.
 
-`guard` is the first of that by itself, `call` all of it. One module serves all versions, which differ in the words that it goes
-through: so a version needs no code of its own. What it cannot decide (an equal number that is another object, an argument of
-another kind) it leaves to the slower way in Python, with MISSED as the answer. It reads the fields of
-Python's objects in memory (interpreter.py), and `offered` says whether they are where it expects them.
+`guard` is the first of that by itself, `call` all of it. All versions have the same code, and differ in the words that it goes
+through. What it cannot decide (an equal number that is another object, an argument of another kind) it leaves to the slower way
+in Python, with MISSED as the answer. It reads the fields of Python's objects in memory (interpreter.py), and `offered` says
+whether they are where it expects them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import sys
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -38,6 +40,8 @@ MOST = 16
 
 _CONTENT = 16
 """Where a cell has what it holds, a dict and a list the number of their entries."""
+_USED, _VERSION = 24, 24
+"""Where a set has the number of its entries, and a dict, of some versions of Python, a number that every change changes."""
 _MEMBER, _OFFSET = 40, 16
 """Where the descriptor of a slot has the address of what describes it, and where in that the slot's place in an object is."""
 _NEW_SLOT = 65
@@ -50,8 +54,10 @@ _LAYOUT = Layout(
      "compiled", "results", "result_count", "steps", "step_count"),
 )  # fmt: skip
 
-# Kinds of looks. Each has four words: the kind, where it looks, what else it needs, and what is to be there.
-_WORD, _ENTRY, _ITEM, _TENSOR, _GRADIENT = range(5)
+# Kinds of looks. Each has four words: the kind, where it looks, what else it needs, and what is to be there. The looks into one
+# dict stand between _UNCHANGED, which passes over so many where the dict has the version that it had when they last held, and
+# _HELD, which notes that version where the one before it looks for it.
+_WORD, _ENTRY, _ITEM, _TENSOR, _GRADIENT, _UNCHANGED, _HELD = range(7)
 # Kinds of results, and of steps that build containers of them.
 _MADE, _GIVEN, _CONSTANT = range(3)
 _LEAF, _TUPLE, _LIST, _NONE = range(4)
@@ -79,17 +85,23 @@ def offered() -> bool:
     if any(type(vars(Value)[name]) is not types.MemberDescriptorType for name in ("_a", "_node", "_level")):
         return False
     cell, entries, items, value = types.CellType(MISSED), {1: 2, 3: 4}, [1, MISSED], object.__new__(Value)
+    ordered, some = OrderedDict(entries), {1, 2, 3}
     value._a, value._node, value._level = MISSED, (), 0
     found = _fields()
     return (
         all(0 < at < 256 for at in found) and word(value, found.array) == id(MISSED) and word(value, found.node) == id(())
         and word(value, found.level) == id(0) and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
-        and word(items, _CONTENT) == 2 and None not in (_address("holds"), _address("call"))
+        and word(ordered, _CONTENT) == 2 and word(some, _USED) == 3
+        and word(items, _CONTENT) == 2
         and ctypes.c_int64.from_address(word(items, ITEMS) + 8).value == id(MISSED)
     )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ what is looked at
+
+
+_DICTS = (dict, OrderedDict)
+"""Dicts that are read without Python's help."""
 
 
 class Look(NamedTuple):
@@ -109,7 +121,7 @@ def entry_is(owner: Any, key: Any, was: Any) -> Look | None:
     if type(owner) is types.MappingProxyType:  # the attributes of a class
         found = gc.get_referents(owner)
         owner = found[0] if len(found) == 1 else owner
-    if type(owner) is dict and type(key) in (str, int):
+    if type(owner) in _DICTS and type(key) in (str, int):
         return Look(_ENTRY, id(owner), id(key), id(was), (owner, key, was))
     if type(owner) is list and type(key) is int:
         return Look(_ITEM, id(owner), key, id(was), (owner, was))
@@ -118,7 +130,9 @@ def entry_is(owner: Any, key: Any, was: Any) -> Look | None:
 
 def length_is(owner: Any, was: int) -> Look | None:
     """That a container has as many entries; None where it takes Python to count them."""
-    return Look(_WORD, id(owner) + _CONTENT, 0, was, owner) if type(owner) in (dict, list) else None
+    if type(owner) is set:
+        return Look(_WORD, id(owner) + _USED, 0, was, owner)
+    return Look(_WORD, id(owner) + _CONTENT, 0, was, owner) if type(owner) in (*_DICTS, list) else None
 
 
 def tensor_is(x: Value, shape: Sequence[int], dtype: np.dtype, bare: bool) -> Look:
@@ -132,8 +146,9 @@ def gradient_is(x: Value, none: bool) -> Look:
     return Look(_GRADIENT, id(x), 0, none, x)
 
 
-def guard(looks: Sequence[Look]) -> Callable[[], bool]:
-    """A function that says whether all is as it was; False where it is not, and where other objects may be equal."""
+def guard(looks: Sequence[Look]) -> Callable[[], bool] | None:
+    """A function that says whether all is as it was; False where it is not, and where other objects may be equal. None where LLVM
+    could not translate it."""
     return _function("holds", _given_looks(looks), looks)
 
 
@@ -190,7 +205,36 @@ def call(of: Call) -> Callable[..., Any] | None:
 
 
 def _given_looks(looks: Sequence[Look]) -> dict[str, Any]:
-    return {"looks": words([w for look in looks for w in look[:4]]), "look_count": len(looks)}
+    """The words of looks, those into one dict together."""
+    of: dict[int, list[Look]] = {}
+    rest: list[Look] = []
+    for look in looks:
+        (of.setdefault(look.at, []) if look.kind == _ENTRY and _versioned() else rest).append(look)
+    found: list[int] = []
+    notes: list[int] = []
+    for look in rest:
+        found += look[:4]
+    for at, some in of.items():
+        begin = len(found)
+        found += [_UNCHANGED, at + _VERSION, len(some) + 2, 0]
+        found += [w for look in some for w in look[:4]]
+        notes.append(len(found) + 2)
+        found += [_HELD, at + _VERSION, begin + 3, 0]
+    table = words(found)
+    for k in notes:
+        table[k] = table.ctypes.data + 8 * table[k]
+    return {"looks": table, "look_count": len(found) // 4}
+
+
+@functools.cache
+def _versioned() -> bool:
+    """Whether dicts have a version that every change changes: attributes that are set do not, from 3.13 on."""
+    d: dict[str, int] = {"a": 1}
+    seen = [word(d, _VERSION)]
+    for change in (lambda: d.update(a=2), lambda: d.update(b=1), lambda: d.pop("b"), lambda: d.update(a=3)):
+        change()
+        seen.append(word(d, _VERSION))
+    return sys.version_info < (3, 13) and len(set(seen)) == len(seen) and word(d, _VERSION) == seen[-1]
 
 
 def _steps(tree: TreeDef) -> list[int] | None:
@@ -210,17 +254,16 @@ def _steps(tree: TreeDef) -> list[int] | None:
     return [*found, _TUPLE if tree.kind is tuple else _LIST, len(tree.children)]
 
 
-def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any]:
-    """A function of the module with its words."""
+def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any] | None:
+    """A function with its words; None where LLVM could not translate it."""
     address = _address(name)
-    assert address is not None  # it is `offered`
-    return _LAYOUT.function(address, given | {"new": _maker()}, *kept)
+    return None if address is None else _LAYOUT.function(address, given | {"new": _maker()}, *kept)
 
 
 @functools.cache
 def _address(name: str) -> int | None:
-    """Where a function of the module is; None where LLVM could not translate it."""
-    return llvm.address(name, lambda code: _text())
+    """Where a function is, of a module of its own; None where LLVM could not translate it."""
+    return llvm.address(name, lambda code: _text(name))
 
 
 @functools.cache
@@ -234,10 +277,9 @@ def _maker() -> int:
 # ------------------------------------------------------------------------------------------ the code
 
 
-@functools.cache
-def _text() -> str:
-    """The module."""
-    return "\n".join([fits(), _unchanged(), _holds(), _call(), "attributes #0 = { nounwind }"])
+def _text(name: str) -> str:
+    """The module of a function."""
+    return "\n".join([fits(), _unchanged(), _holds() if name == "holds" else _call(), "attributes #0 = { nounwind }"])
 
 
 def _none(code: Code, x: str) -> str:
@@ -253,6 +295,7 @@ def _unchanged() -> str:
     code = Code(_LAYOUT.places)
     fields = _fields()
     looks = code.word("looks")
+    ahead = code.value("alloca i64")  # how far the next look is
 
     def look(i: str) -> None:
         at = code.at("[4 x i64]", looks, i)
@@ -281,9 +324,17 @@ def _unchanged() -> str:
         def gradient() -> None:
             same(code.value(f"zext i1 {_none(code, place)} to i64"))
 
-        code.cases(kind, [lambda: same(code.load("i64", place, 0)), entry_, item, tensor, gradient])
+        def unchanged() -> None:
+            there = code.compared("eq", "i64", code.load("i64", place, 0), was)
+            code.do(f"store i64 {code.value(f'select i1 {there}, i64 {more}, i64 1')}, ptr {ahead}")
 
-    code.each(code.word("look_count", "i64"), look)
+        def held() -> None:
+            code.do(f"store i64 {code.load('i64', place, 0)}, ptr {code.value(f'inttoptr i64 {more} to ptr')}")
+
+        code.do(f"store i64 1, ptr {ahead}")
+        code.cases(kind, [lambda: same(code.load("i64", place, 0)), entry_, item, tensor, gradient, unchanged, held])
+
+    code.loop(0, code.word("look_count", "i64"), lambda i: code.value(f"load i64, ptr {ahead}"), lambda i: look(i))
     code.do("ret i1 true")
     code.label("failed")  # nothing is there any more, or an error is set, which the slower way will meet, too
     code.call("PyErr_Clear", "")

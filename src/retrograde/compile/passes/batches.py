@@ -13,15 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backend.jit import thresholds
 from ...core.aval import Aval
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ..graph import Equation, Graph, Variable
 from .dead import dead
 from .fuse import contiguous
-from .tiles import SMALL
-
-_MOST = 1 << 19
-"""Multiplications of one product at most: larger ones are the backend's."""
 
 
 class Lying(NamedTuple):
@@ -151,7 +148,8 @@ def _suited(e: Equation) -> bool:
     if x.ndim < 3 or x.shape[:-2] != y.shape[:-2] or x.dtype != y.dtype or x.dtype.char not in "fd" or not e.outputs[0].size:
         return False
     (m, k), n = x.shape[-2:], y.shape[-1]
-    return k > 0 and m > 1 and n > 1 and m * k * n <= _MOST and k * n * y.dtype.itemsize <= SMALL
+    most = thresholds.here()
+    return k > 0 and m > 1 and n > 1 and m * k * n <= most.batch and k * n * y.dtype.itemsize <= most.small
 
 
 def _product(e: Equation, x: _View, y: _View, then: Equation | None) -> Equation | None:

@@ -111,11 +111,12 @@ class Context:
 
 def record(
     name: str, operands: Sequence[Value], ctx: Context, results: Sequence[Any], backward: Callable[..., Sequence[Any]],
-    *, recorded: bool, level: int,
+    *, recorded: bool, level: int, constant_kinds: str = "iub",
 ) -> list[Any]:  # fmt: skip
     """Record a user's function whose forward has run on `operands` and given `results`; returns the outputs.
 
     backward(node, cotangents) gives one gradient or None per operand. recorded: whether there is anything to record.
+    constant_kinds: the kinds of dtypes of which outputs have no gradient.
     Raises GradError, as the type that the dialect documents, where forward has changed a leaf in place.
     """
     dirty = {id(x) for x in ctx._dirty} if ctx._dirty else ()
@@ -134,7 +135,7 @@ def record(
         return [detached(x) if isinstance(x, Value) and x._node is not None else x for x in results]
     if len(results) == 1 and not dirty and not ctx._non_differentiable:
         (x,) = results
-        if isinstance(x, Value) and dtype_of(x).kind not in "iub":  # what is below, for the usual function
+        if isinstance(x, Value) and dtype_of(x).kind not in constant_kinds:  # what is below, for the usual function
             out = own_output(x, operands)
             saved = ctx._keep({} if id(x) in map(id, operands) else {id(x): 0})  # as below: what is an input stays one
             node = custom.attach(
@@ -144,7 +145,7 @@ def record(
             return [out]
     constant = {id(x) for x in ctx._non_differentiable}
     originals = [x for x in results if isinstance(x, Value)]
-    flags = [id(x) not in constant and dtype_of(x).kind not in "iub" for x in originals]
+    flags = [id(x) not in constant and dtype_of(x).kind not in constant_kinds for x in originals]
     sources = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
     if not all(flags):
         ctx._constant = frozenset(k for k, flag in enumerate(flags) if not flag)
@@ -154,8 +155,8 @@ def record(
         if isinstance(x, Value) and id(x) not in dirty:
             # An input (or a view of history) handed through gets a tensor of its own for this node.
             if id(x) not in own:
-                if id(x) in constant or dtype_of(x).kind in "iub":
-                    own[id(x)] = x if x._node is None else x.detach()
+                if id(x) in constant or dtype_of(x).kind in constant_kinds:
+                    own[id(x)] = x if x._node is None else detached(x)
                 else:
                     own[id(x)] = own_output(x, operands)
             x = own[id(x)]

@@ -80,8 +80,8 @@ class BackwardHooks:
     takes the place of grad_output or grad_input.
     """
 
-    def __init__(self, module: Any, pre: list[Any], post: list[Any]) -> None:
-        self.module, self.pre, self.post = module, pre, post
+    def __init__(self, module: Any, pre: list[Any], post: list[Any], *, tuples_only: bool = False) -> None:
+        self.module, self.pre, self.post, self.tuples_only = module, pre, post, tuples_only
         self.grad_output: Gradients | None = None
         self.inputs_tracked = False
         self.input_count = 0
@@ -109,12 +109,18 @@ class BackwardHooks:
             return type(output)._make(wrapped) if hasattr(output, "_make") else type(output)(wrapped)
         return output
 
+    def _tuple(self, result: Any) -> Gradients:
+        """What a hook returned, one gradient of its own included where that is allowed."""
+        if self.tuples_only and not isinstance(result, tuple):
+            raise RuntimeError(f"a backward hook returned {type(result).__name__}, wanted None or a tuple of gradients")
+        return result if isinstance(result, tuple) else (result,)
+
     def _at_outputs(self, grads: Gradients) -> Gradients:
         shown = spread(self.output_count, self.output_positions, grads)
         for hook in self.pre:
             result = hook(self.module, shown)
             if result is not None:
-                shown = result if isinstance(result, tuple) else (result,)
+                shown = self._tuple(result)
                 if len(shown) != self.output_count:
                     raise RuntimeError(
                         f"a backward pre-hook returned {len(shown)} gradients; the module has {self.output_count} outputs"
@@ -137,7 +143,7 @@ class BackwardHooks:
         for hook in self.post:
             result = hook(self.module, shown, self.grad_output)
             if result is not None:
-                shown = result if isinstance(result, tuple) else (result,)
+                shown = self._tuple(result)
                 if len(shown) != self.input_count:
                     raise RuntimeError(
                         f"a backward hook returned {len(shown)} gradients; the module has {self.input_count} inputs"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -174,6 +175,7 @@ class Recording:
         self, args: list[Any], kwargs: dict[str, Any], positions: Sequence[int] | None
     ) -> tuple[list[Any], dict[str, Any]]:
         count = len(args)
+        given: list[Any] = []
         names = list(kwargs)
         if names:
             kwargs = dict(kwargs)
@@ -182,7 +184,11 @@ class Recording:
             if not isinstance(x, Tensor):
                 refuse_foreign("mindspore", "grad", (x,))
                 continue
+            if given and any(earlier is x for earlier in given):
+                warnings.warn("one Tensor is given as two arguments: each has a gradient of its own here, where MindSpore "
+                              "in PyNative mode gives the sum of both for each", stacklevel=6)  # fmt: skip
             y = alias(x)
+            given.append(x)
             self.inputs.append(y)
             self.positions.append(i)
             if i < count:

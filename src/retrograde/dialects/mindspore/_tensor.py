@@ -129,6 +129,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """
         if not callable(hook_fn):
             raise TypeError(f"register_hook: a hook is a function, got {type(hook_fn).__name__}")
+        if getattr(self, "requires_grad", True) is False:
+            raise RuntimeError("register_hook: this Parameter wants no gradient (requires_grad=False): no hook would be called")
         origin = self if self._node is None else self._origin
         if origin is None:
             return hooks.add_tensor_hook(self, _checked(hook_fn))

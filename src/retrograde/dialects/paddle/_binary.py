@@ -17,7 +17,7 @@ from ...ops import structural as st
 from ...ops.counting import isin as isin_op
 from ...ops.indexing import argwhere
 from . import _kernels
-from ._api import api, write_out
+from ._api import api, check_shape, write_out
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
 from ._operators import divide
@@ -85,7 +85,9 @@ def _to_bool_in_place(names: str) -> None:
         f = FUNCTIONS[name]
 
         def method(x: Any, *args: Any, _f: Any = f, _name: str = name, **options: Any) -> Any:
-            return write_out(_name + "_", _f(x, *args, **options), x)
+            found = _f(x, *args, **options)
+            check_shape(_name + "_", found, x)
+            return write_out(_name + "_", found, x)
 
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"`{name}` with the result put in the tensor's place; returns it."
@@ -201,6 +203,9 @@ def _gamma(name: str, op: Any) -> None:
     def f(x: Any, y: Any, name: Any = None) -> Any:
         """The regularised incomplete gamma function of order x at y (lower: gammainc, upper: gammaincc)."""
         same_dtype(f.__name__, x, y)
+        for which, given in (("x", x), ("y", y)):
+            if isinstance(given._a, np.ndarray) and not (given._a >= 0).all():
+                raise ValueError(f"{name}: {which} must not be negative or nan")
         return op(x.detach(), y)  # no derivative by the order, as in PaddlePaddle
 
     f.__name__ = f.__qualname__ = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -366,6 +367,8 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
         if not isinstance(e, Value):
             raise TypeError(f"{op}: the indices must be tensors or None, got {type(e).__name__}")
         if dtype_of(e) in (np.bool_, np.uint8):
+            if dtype_of(e) == np.uint8:
+                warnings.warn(f"{op}: indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=5)
             mask = concrete(op, e).astype(bool)
             if mask.shape != shape[dim : dim + mask.ndim]:
                 raise IndexError(
@@ -393,7 +396,7 @@ def _put(
     arrays, axes, unique = _index_arrays(op, x, indices)
     _same_dtype(op, x, values)
     if not arrays:
-        raise IndexError(f"{op}: give at least one index tensor")
+        raise (IndexError if len(indices) else RuntimeError)(f"{op}: give at least one index tensor")
     if checked or len(arrays) > 1:
         check_arrays(op, x, arrays, axes)
     shape = ix.indexed_shape(tuple(shape_of(x)), [tuple(shape_of(a)) for a in arrays], tuple(axes))

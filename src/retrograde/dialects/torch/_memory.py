@@ -270,17 +270,24 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
     if tensor_argument("resize_", self)._node is not None and not self._inference:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
-    if shape == tuple(shape_of(self)):
+    last = repr(memory_format).startswith("torch.channels_last")
+    if shape == tuple(shape_of(self)) and not last:
         return self
     flat, start = memory_of(self._a)
     total = math.prod(shape)
     if start + total <= flat.size:
-        self._a = flat[start : start + total].reshape(shape)
+        flat = flat[start : start + total]
     else:
         grown = np.zeros(total, flat.dtype)
         kept = flat[start:]
         grown[: kept.size] = kept
-        self._a = grown.reshape(shape)
+        flat = grown
+    if not last:
+        self._a = flat.reshape(shape)
+    elif len(shape) != (5 if repr(memory_format).endswith("3d") else 4):
+        raise RuntimeError(f"resize_: memory_format {memory_format} does not go with {len(shape)} dimensions")
+    else:
+        self._a = np.moveaxis(flat.reshape(shape[0], *shape[2:], shape[1]), -1, 1)
     mutation.note(self._a)
     return self
 

@@ -37,7 +37,7 @@ def _within(name: str, argnums: _Any, derivative: Callable[..., _Any]) -> Callab
 
 def _check_tensors(name: str, given: _Any, kind: type[Exception]) -> None:
     """Raise unless what is to be differentiated by holds floating or complex tensors only."""
-    for x in _flatten(given)[0]:
+    for x in given if all(isinstance(x, _Tensor) for x in given) else _flatten(given)[0]:
         if not isinstance(x, _Tensor):
             raise kind(f"{name}: derivatives are taken by tensors, got {type(x).__name__}")
         if x.dtype.category < 2:
@@ -52,6 +52,8 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
+        if not has_aux and isinstance(out, _Tensor):
+            return out
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
             raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
         leaves = _flatten(out[0] if has_aux else out)[0]
@@ -106,7 +108,7 @@ def jvp(
         raise RuntimeError("jvp: the tangents must have the structure of the primals")
     if not _flatten(primals)[0]:
         raise RuntimeError("jvp: there is no primal to take a derivative by")
-    _check_tensors("jvp", (primals, tangents), RuntimeError)
+    _check_tensors("jvp", (*primals, *tangents), RuntimeError)
     func = _giving_tensors("jvp", func, has_aux)
     return _forward.jvp(_depending(func, has_aux) if strict else func, primals, tangents, has_aux=has_aux)
 
@@ -169,7 +171,7 @@ def vmap(
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        for y in _flatten(out)[0] or (None,):
+        for y in (out,) if isinstance(out, _Tensor) else _flatten(out)[0] or (None,):
             if not isinstance(y, _Tensor):
                 raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
             if isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
@@ -182,7 +184,9 @@ def vmap(
     def mapped(*args: _Any, **kwargs: _Any) -> _Any:
         each = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         for i, (x, dims) in enumerate(zip(args, each)):
-            if isinstance(dims, int) and not all(isinstance(leaf, _Tensor) for leaf in _flatten(x)[0]):
+            if isinstance(x, _Tensor) or not isinstance(dims, int):
+                continue
+            if not all(isinstance(leaf, _Tensor) for leaf in _flatten(x)[0]):
                 raise ValueError(f"vmap: in_dims={dims} for argument {i}, which is no tensor; say None for it")
         return mapping(*args, **kwargs)
 

@@ -301,5 +301,16 @@ def swiglu(x: Any, y: Any = None, name: str | None = None) -> Any:
     return ew.multiply(act.silu(x), floating("swiglu", y, "y"))
 
 
-relu_, elu_, hardtanh_ = _in_place(relu), _in_place(elu), _in_place(hardtanh)
+relu_, hardtanh_ = _in_place(relu), _in_place(hardtanh)
+_write_elu = _in_place(elu)
+
+
+@aliases(input="x")
+def elu_(x: Any, alpha: float = 1.0, name: str | None = None) -> Any:
+    """`elu` written into `x`, for an alpha of 0 at least (its derivative is taken from the result); returns `x`."""
+    if not alpha >= 0:
+        raise AssertionError(f"elu_: alpha must not be negative, got {alpha}; elu() takes such an alpha")
+    return _write_elu(x, alpha)
+
+
 leaky_relu_, softmax_, thresholded_relu_ = _in_place(leaky_relu), _in_place(softmax), _in_place(thresholded_relu)

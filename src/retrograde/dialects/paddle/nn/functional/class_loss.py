@@ -123,7 +123,7 @@ def cross_entropy(
     axis = axis_of(op, axis, len(shape))
     weight = _weight(op, weight, shape[axis], x)
     if label_smoothing > 0.0:
-        if not soft_label:
+        if not soft_label or tuple(shape_of(y)) != tuple(shape):
             hard, _ = _class_numbers(op, x, y, axis)
             y = lc.one_hot(hard, classes=shape[axis], dtype=dtype_of(x))
             y = move_axis(y, -1, axis)

@@ -319,6 +319,10 @@ def triplet_margin_with_distance_loss(
     check_reduction(op, reduction)
     if margin < 0:
         raise ValueError(f"{op}: margin must not be negative, got {margin}")
+    shapes = {tuple(shape_of(tensor(op, x, name))) for name, x in
+              (("input", input), ("positive", positive), ("negative", negative))}  # fmt: skip
+    if len(shapes) > 1:
+        raise ValueError(f"{op}: input, positive and negative must have one shape, got {sorted(shapes)}")
     distance = pairwise_distance if distance_function is None else distance_function
     near, far = distance(input, positive), distance(input, negative)
     if swap:

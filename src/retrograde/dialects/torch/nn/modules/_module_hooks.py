@@ -47,7 +47,7 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                     args = result if isinstance(result, tuple) else (result,)
         pre = [hook for _, hook in _of(BACKWARD_PRE, module._backward_pre_hooks)]
         post = [hook for _, hook in _of(BACKWARD, module._backward_hooks)]
-        backward = BackwardHooks(module, pre, post) if pre or post else None
+        backward = BackwardHooks(module, pre, post, tuples_only=True) if pre or post else None
         if backward is not None:
             args = backward.wrap_inputs(args)
         output = module.forward(*args, **kwargs)

@@ -403,7 +403,12 @@ class Module(tree.Tree):
                 if child is not None:
                     load(child, f"{prefix}{name}.", below.get(name) or OrderedDict())
             for hook in module._load_state_dict_post_hooks.values():
-                hook(module, _IncompatibleKeys(missing, unexpected))
+                found = hook(module, _IncompatibleKeys(missing, unexpected))
+                if found is not None:
+                    raise AssertionError(
+                        f"register_load_state_dict_post_hook: the hook returned {type(found).__name__}; it must return None and "
+                        "change its argument"
+                    )
 
         load(self, "", OrderedDict(state_dict))
         if strict:
@@ -482,10 +487,14 @@ class Module(tree.Tree):
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
+        if self._old_backward_hooks:
+            raise RuntimeError("register_full_backward_hook: the module has hooks of the old kind, which do not go along")
         return hooks.register(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> Any:
         """The old form of `register_full_backward_hook`, which it behaves as."""
+        if len(self._backward_hooks) > len(self._old_backward_hooks):
+            raise RuntimeError("register_backward_hook: the module has full backward hooks, which do not go along")
         return hooks.register(self._backward_hooks, hook, False, (True, self._old_backward_hooks))
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
