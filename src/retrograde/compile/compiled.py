@@ -24,15 +24,16 @@ from .._tree import flatten, unflatten
 from ..core.node import Accumulate
 from ..core.value import LevelArray, Value, dtype_of, shape_of
 from ..ops.random import GENERATORS
+from ..tape.function import Scratch
 from . import call as calls
 from . import deferred, log
-from .numbers import PLAIN
+from .outcomes import Otherwise
 from .reads import TooMuch
 from .signature import Signature
 from .trace import ACTIVE, TRACING, Traced
 from .undo import Undone
-from .version import Changes, Version
-from .versions import Versions, replaced, scalars_in
+from .version import Changes, Rebinds, Version
+from .versions import Versions, by_value, replaced, scalars_in
 
 _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)
@@ -43,12 +44,20 @@ SIZES = 32
 """Sizes of arguments that are alike in all else for which a function is traced; for others it runs as it is."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
+BRANCHES = 4
+"""Versions that are traced since Python decides on elements in another way."""
+SELDOM = 2
+"""Calls that decide in a way of which there is no version, for each of which but the first ones it is traced."""
+ASTRAY = 8
+"""Such calls after which a function is deferred, where there are not more that ran from a trace."""
 _REASONS = 5
 """Of the reasons for which a function was traced again, so many are kept."""
 CONFIRMED = 2
 """Calls of a function that run both ways; of each version the first one does."""
 CONFIRMING: list[int] = []
 """The threads that are in such a call."""
+
+_OTHERWISE: Any = object()
 
 FUNCTIONS: list[Row] = []
 
@@ -110,8 +119,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_changes", "_confirmed", "_deferred", "_f", "_given",
-        "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_confirmed",
+        "_deferred", "_f", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -122,9 +131,9 @@ class Compiled:
             functools.update_wrapper(self, f)
         self._given = f, root, ambient, plain, whole, name
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
-        self._versions = Versions()
+        self._versions = Versions(given=True)
         self._deferred: str | None = None
-        self._attempts = self._confirmed = self._kinds = 0
+        self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
         self._changes: list[str] = []
@@ -155,11 +164,16 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING else _plain(args)
+        tried: list[Version] = []
+        """Versions that decide in another way than this call."""
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._versions.varying.tensors else _plain(args)
         if quick is not None:
             at_once = self._at_once.get(quick)
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
-                return self._from_trace(at_once[1], args, (), args, kwargs, False)
+                out = self._from_trace(at_once[1], args, (), args, kwargs, False)
+                if out is not _OTHERWISE:
+                    return out
+                tried.append(at_once[1])
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -169,10 +183,14 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
+        given, shape = flatten(self._versions.varying.outside()) if self._versions.varying.tensors else ((), None)
+        outside = [x for x in given if isinstance(x, Value)]
+        outside += [x._grad for x in outside if x._grad is not None]
+        leaves += outside
         others = [x._a for x in leaves if type(x._a) is not _ndarray]
         if any(not isinstance(a, _KNOWN) for a in others):
             return self._as_it_is("a tensor lies in another library's memory", args, kwargs)
-        roots = [self.root, *(x for x in found if not isinstance(x, Value))]
+        roots = [self.root, *(x for x in found if not isinstance(x, (Value, Scratch)))]
         transformed = bool(state.levels) and state.levels[-1].adopt is None
         if any(type(a) is not Traced for a in others):
             if trace is not None:  # derivatives that are taken inside of what is deferred: part of it, operation by operation
@@ -180,23 +198,37 @@ class Compiled:
             transformed = True
         if self._deferred is None:
             try:
-                key = self._key(found, leaves, tree, transformed)
+                key = self._key(found, leaves, tree if shape is None else (tree, shape, len(outside)), transformed)
                 scalars = scalars_in(found)
-                version = self._versions.holding(key, scalars)
+                version = self._versions.holding(key, scalars, but=tried)
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
-                if version is None:
-                    sizes = self._sizes.get(_form(key), ())
-                    if key not in sizes and len(sizes) >= SIZES:
-                        return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
-                    version = self._trace(key, roots, leaves, scalars, found, tree)
-                if version is not None and (version.clean or not transformed):
-                    if quick is not None and not transformed:
-                        if len(self._at_once) >= SIZES:
-                            self._at_once.clear()
-                        self._at_once[quick] = self._ambient(), version
-                    return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                while True:
+                    if version is None:
+                        if tried and not self._another_way():
+                            return self._alone(args, kwargs)
+                        sizes = self._sizes.get(_form(key), ())
+                        if key not in sizes and len(sizes) >= SIZES:
+                            return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
+                        try:
+                            version = self._trace(key, roots, leaves, scalars, found, tree, len(outside), bool(tried))
+                        except Rebinds:
+                            counts["calls"] -= 1
+                            return self(*args, **kwargs)  # given what is there
+                        if version is None and tried:
+                            return self._alone(args, kwargs)
+                    if version is None or (transformed and not version.clean):
+                        break
+                    out = self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                    if out is not _OTHERWISE:
+                        if quick is not None and not transformed:
+                            if len(self._at_once) >= SIZES:
+                                self._at_once.clear()
+                            self._at_once[quick] = self._ambient(), version
+                        return out
+                    tried.append(version)
+                    version = self._versions.holding(key, scalars, but=tried)
         if transformed:
             unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
             return self._as_it_is(unclean if self._deferred is None else None, args, kwargs)
@@ -217,7 +249,7 @@ class Compiled:
 
     def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any, transformed: bool) -> Any:
         kinds = [_kind(x) for x in leaves]
-        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
+        rest = [(type(x), by_value(x)) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         key = Signature(tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed)
@@ -245,10 +277,21 @@ class Compiled:
         else:
             self._defer(reason)
 
+    def _another_way(self) -> bool:
+        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is. A
+        check that fails, or what happens at the end of a loop only, is not worth a trace."""
+        self._astray += 1
+        if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
+            self._defer("it decides on elements, and in ever other ways")
+            return False
+        return self._astray >= SELDOM and self._branches < BRANCHES
+
     def _trace(
-        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        outside: int, otherwise: bool,
     ) -> Version | None:  # fmt: skip
-        """The function traced for a signature; None where it is to be deferred."""
+        """The function traced for a signature; None where it is to be deferred. outside: as of Version; otherwise: whether it is
+        for another way to decide on elements, without which it can do."""
         form = _form(key)
         counts = form not in self._sizes or key in self._sizes[form]  # not those of another size only
         self._again(key, scalars, counts)
@@ -262,11 +305,12 @@ class Compiled:
             self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
         recorded = grad_mode_now() != OFF
+        self._branches += otherwise
         try:
             with calls.alone(), grad_mode(recorded):
                 version = Version(
                     self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
-                    scalars=scalars, pure=True, varying=self._versions.varying,
+                    scalars=scalars, pure=True, varying=self._versions.varying, decides=not self._whole, outside=outside,
                 )  # fmt: skip
             self.row.counts["traced"] += 1
             self._kinds += counts
@@ -275,12 +319,19 @@ class Compiled:
                 raise UnsupportedError("what it returns has a history with functions of the user's")
             if version.hooked:
                 raise UnsupportedError("it puts hooks on what it computes")
+        except Rebinds:
+            raise
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
+            if otherwise:
+                self._branches = BRANCHES
+                return None
             self._not_traced(str(reason), again=isinstance(reason, Changes))  # what the first call makes is there at the next
             return None
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
+            if otherwise:
+                return None
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
         self._versions.add(key, version, VERSIONS * SIZES)
@@ -289,9 +340,12 @@ class Compiled:
     def _from_trace(
         self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any, transformed: bool
     ) -> Any:  # fmt: skip
+        """The result of a call by a version; `_OTHERWISE` where the call decides in another way."""
         if not version.confirmed or self._confirmed < CONFIRMED:
             try:
                 expected = version.tried(leaves, scalars, transformed)
+            except Otherwise:
+                return _OTHERWISE
             except Exception:
                 return self._failed(version, leaves, args, kwargs)
             out = self._alone(args, kwargs)
@@ -303,6 +357,8 @@ class Compiled:
             return out
         try:
             out = version.run(leaves, scalars, transformed)
+        except Otherwise:
+            return _OTHERWISE
         except Exception:
             return self._failed(version, leaves, args, kwargs)
         self.row.counts["compiled_calls"] += 1

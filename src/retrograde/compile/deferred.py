@@ -22,7 +22,7 @@ from ..core.params import params_key
 from ..core.value import Value
 from ..tape import mutation
 from ..tape.inplace import live_views, look_again
-from . import pipeline
+from . import layout, pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
 from .trace import LOCK, TRACING, Trace, Traced
@@ -97,8 +97,10 @@ class Deferral(Trace):
             outputs = [x.variable for x in wanted]
             graph = Graph([v for v, _ in constants], {}, self.equations, outputs)
             found = self._compiled(graph)(*[array for _, array in constants])
+            lies = layout.orders(self) if any(e.prim.name == "transpose" for e in self.equations) else None
             for x, array in zip(wanted, found):
-                x.value = array
+                at = None if lies is None else lies(x.variable)
+                x.value = array if at is None else layout.laid(array, at)
             self._known += map(weakref.ref, wanted)
             self.segments += 1
         self.equations, self.constants, self.settled = [], {}, []

@@ -42,8 +42,8 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
     for instruction in dis.get_instructions(code):
         name, what = instruction.opname, instruction.argval
         module, found = found, None  # what the instruction before has loaded
-        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            return f"stores the global {what}"
+        if name == "DELETE_GLOBAL":
+            return f"deletes the global {what}"
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             found = scope.get(what, getattr(builtins, what, None))
             if what in _BUILTINS and found is getattr(builtins, what):

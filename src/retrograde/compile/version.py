@@ -8,6 +8,7 @@ views. What it leaves in them, arrays, gradients and states of generators, is wh
 from __future__ import annotations
 
 import contextlib
+import operator
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -29,15 +30,19 @@ from ..core.value import LevelArray, Value, dtype_of, make, shape_of
 from ..ops.random import GENERATORS
 from ..ops.structural import copy
 from ..tape import autograd, inplace, mutation
+from ..tape.function import Scratch
 from . import call as calls
-from . import failures, log, pipeline
+from . import failures, layout, log, pipeline
 from .effects import impure
 from .emit import straight
 from .graph import Graph
 from .numbers import (
+    MISSING,
     PLAIN,
     STORED,
+    Kept,
     Place,
+    Scratched,
     Written,
     early_terms,
     late_leaves,
@@ -46,8 +51,10 @@ from .numbers import (
     same,
     standing_for,
     storable,
+    tensors,
     terms_in,
 )  # fmt: skip
+from .outcomes import Otherwise, Outcomes
 from .reads import Reads, Snapshot
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
@@ -58,31 +65,56 @@ class Changes(UnsupportedError):
     """A function has an effect on something else than tensors and numbers."""
 
 
+class Rebinds(UnsupportedError):
+    """A function leaves another tensor where it has found one: each call is to be given what is there."""
+
+
 class Varying:
     """What is known of the numbers that a function reads: the places of those that vary from call to call, and of those that
-    have to be constants all the same."""
+    have to be constants all the same; and of tensors: the places where there is another one from call to call.
 
-    def __init__(self) -> None:
+    given: whether calls are given the tensors at such places.
+    """
+
+    def __init__(self, given: bool = False) -> None:
         self.owners: dict[Any, Any] = {}
         """By the key of each place what it belongs to, which is kept, so that the key stays its own."""
         self.fixed: set[Any] = set()
+        self.tensors: dict[Any, Place] = {}
+        """The places of tensors by key."""
+        self._given = given
 
     def __contains__(self, key: Any) -> bool:
         return key in self.owners and key not in self.fixed
 
     def add(self, places: Sequence[Place]) -> bool:
-        """Note that the numbers at some places vary; whether that is news."""
-        new = [p for p in places if p.key not in self.owners]
-        self.owners.update((p.key, p.owner) for p in new)
-        return bool(new)
+        """Note that the numbers or tensors at some places vary; whether that is news."""
+        news = False
+        for p in places:
+            if not tensors(p.value):
+                news |= p.key not in self.owners
+                self.owners[p.key] = p.owner
+            elif self._given and p.key not in self.tensors and len(self.tensors) < MOST_TENSORS:
+                self.tensors[p.key] = p
+                news = True
+        return news
+
+    def outside(self) -> list[Any]:
+        """What is at the places of tensors now."""
+        return [p.now() if p.there() else None for p in self.tensors.values()]
+
+
+MOST_TENSORS = 64
+"""Places at most whose tensors each call is given."""
 
 
 class _Tried(NamedTuple):
-    """What a call would give and leave: arrays, and numbers to be stored and returned; and a function that computes the arrays
-    again, by the operations of the graph one after the other."""
+    """What a call would give and leave: arrays, numbers that are returned, and a function of what is stored; a function that
+    computes the arrays again, by the operations of the graph one after the other; and the numbers that the call was given."""
 
     compiled: tuple[Any, Any, Any]
     again: Callable[[], Sequence[Any]] | None
+    scalars: Sequence[Any]
 
 
 class Version:
@@ -93,7 +125,9 @@ class Version:
     f: the function. roots: it, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the
     function is given them; scalars: the numbers. given: the arguments, from the numbers. pure: whether the function is to be
     refused where it has other effects, or reads what no guard can be put on. varying: which numbers are no constants; those
-    that the function itself changes are added.
+    that the function itself changes are added. decides: whether Python may decide on elements, to which each call is held then:
+    `run` raises Otherwise, before anything is left behind, where they come out in another way. outside: how many of the leaves,
+    the last ones, are no arguments but what is at the places of tensors that vary, and their gradients.
     """
 
     confirmed = 0
@@ -101,14 +135,15 @@ class Version:
 
     def __init__(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
-        scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None,
+        scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None, decides: bool = False, outside: int = 0,
     ) -> None:  # fmt: skip
         clock = log.Clock()
-        self._pure, varying = pure, varying or Varying()
+        self._pure, self._decides, varying = pure, decides, varying or Varying()
+        self._arguments = len(leaves) - outside
         while True:
             try:
                 again = self._trace(name, f, roots, leaves, given, scalars, varying)
-            except Changes:
+            except (Changes, Rebinds):
                 raise
             except Exception:
                 standing = {p.key for p in self.reads.places if p.key in varying}
@@ -123,6 +158,10 @@ class Version:
             if not again:
                 break
         self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
+        self._lies = [(x, x._a.strides) for x, *_ in self._known] if self.trace.ordered else []
+        """Tensors from outside of which it matters how they lie in memory."""
+        self._orders: dict[int, layout.Order] = {}
+        """The orders in which arrays lie that the function gives, where they are others than compiled code gives."""
         with log.about(name):
             log.tell("compile", lambda: f"traced in {clock():.1f} ms")
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
@@ -135,13 +174,16 @@ class Version:
         scalars: Sequence[Any], varying: Varying,
     ) -> bool:  # fmt: skip
         """Run the function on arrays without elements; whether to do so again, since numbers were found to vary."""
-        self.reads = reads = Reads(*roots, varying=varying)
+        self.reads = reads = Reads(*roots, varying=varying, given=varying.tensors)
         if self._pure:
             self._refuse_impure(leaves)
         self.trace = trace = Trace(name)
-        arguments = [reads.argument(n, x) for n, x in enumerate(scalars)]
+        arguments = [None if isinstance(x, Scratch) else reads.argument(n, x) for n, x in enumerate(scalars)]
+        self._scratch = {id(vars(x)): Scratched(n) for n, x in enumerate(scalars) if isinstance(x, Scratch)}
         standing = {p.key: (p, standing_for(trace, p)) for p in reads.places if p.key in varying}
-        numbers = [standing[p.key][1] if p.key in standing else p.value for p in arguments]
+        numbers = [
+            x if p is None else standing[p.key][1] if p.key in standing else p.value for x, p in zip(scalars, arguments)
+        ]  # fmt: skip
         args, kwargs = given(numbers)
         before = Reads(*roots, (args, kwargs)).snapshot() if self._pure else reads.snapshot()
         own = {id(x): x for x in leaves}
@@ -153,19 +195,29 @@ class Version:
         with LOCK, calls.alone(), Substituted(trace, list(own.values()), outside) as held:
             try:
                 with mathematics(reads.functions) if standing else contextlib.nullcontext():
+                    if all(type(a) is _ndarray for a in held.arrays.values()):
+                        trace.begun = {x.variable: held.arrays[key] for key, x in held.entered.items()}
+                        if self._decides:
+                            trace.outcomes = Outcomes(trace, standing, reads.scope)
                     for place, x in standing.values():
                         place.put(x)
-                    results, self.tree = flatten(f(*args, **kwargs))
+                    out = f(*args, **kwargs)
             finally:
                 other = self._put_back(before, standing)
+            results, self.tree = flatten(out)
+            other = other or self._shared(out, (args, kwargs))
             more = [p for p, now in self._stores if plain(p.value) and (type(now) is Number or plain(now) or terms_in(now))]
             more = [p for p in more if p.key not in varying.owners]
             if more and not (other and not self._pure):
                 varying.add(more)
                 return True
+            rebound = {p.key for p, now in self._stores if tensors(now) and tensors(p.value)}
+            if rebound and not other and varying.add([p for p in reads.tensors if p.key in rebound]):
+                raise Rebinds(f"{name} leaves another tensor where it has found one")
+            held.refuse_other_leaves()
             self._take(held, results, leaves)
-        del results  # and with them what only they have kept
-        trace.constants, trace.settled = {}, []
+        del results, out  # and with them what only they have kept
+        trace.constants, trace.settled, trace.outcomes, trace.begun = {}, [], None, {}
         held.refuse_hidden_writes(list(self.graph.constants.values()))
         if other and self._pure:
             raise Changes("it changes an attribute, a container or a variable outside")
@@ -182,9 +234,9 @@ class Version:
                 if type(now) is list and not (len(now) == len(old) and all(type(x) is Number for x in now)):
                     other = True
                 continue
-            expected = plain(old) or type(old) in STORED
-            if expected and storable(now) and self.reads.owns(owner) and isinstance(entry, (str, int, type(None))):
-                self._stores.append((Place("", owner, entry, old), now))
+            expected = plain(old) or type(old) in STORED or old is MISSING or tensors(old)
+            if expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
+                self._stores.append((Place("", self._scratch.get(id(owner), owner), entry, old), now))
             else:
                 other = True
         if self._pure:
@@ -194,14 +246,27 @@ class Version:
                 place.put(place.value)
         return other
 
+    def _shared(self, out: Any, given: Any) -> bool:
+        """Whether a list or dict that is stored or returned is one that was there before, or is in two places: a call would put
+        a new one into each."""
+        boxes = [*_boxes(out), *(box for _, now in self._stores for box in _boxes(now))]
+        ids = set(map(id, boxes))
+        return len(ids) < len(boxes) or any(map(self.reads.met, boxes)) or any(id(box) in ids for box in _boxes(given))
+
     def _write_numbers(self, scalars: Sequence[Any]) -> None:
         """Make the code of what is done with numbers, and the check."""
         written = Written(self.reads.scope, self._late_at)
-        terms = [*self._returned, *(t for _, now in self._stores for t in terms_in(now))]
+        terms = self._terms()
         self._early, places = written.early(self._entered, early_terms(terms))
-        self._late = written.late(self._stores, self._returned, places) if terms or self._stores else None
+        self._late = written.late(self._stores, self._returned, places) if self._returned or self._stores else None
+        self._supposed = written.supposed(self._answers, places) if self._answers else None
         self._store = written.storing(self._stores)
         self._unchanged = self.reads.check(written.outcomes(list(self.trace.conditions.values())), scalars)
+
+    def _terms(self) -> list[Term]:
+        """The numbers that each call computes when its arrays are there."""
+        stored = [t for _, now in self._stores for t in terms_in(now)]
+        return [*self._returned, *stored, *(t for t, _ in self._answers)]
 
     def _refuse_impure(self, leaves: Sequence[Any]) -> None:
         reason = impure(self.reads.functions)
@@ -223,7 +288,7 @@ class Version:
             outputs.append(make(values.core_class, array, node))
             return len(outputs) - 1
 
-        known = {id(x) for x in held.holders}
+        known = {id(x): x for x in held.holders}
         owners = {id(g): x for x, g in held.graded() if g is not None}
         outer = {key: GradientOf(x) for key, x in owners.items() if id(x) not in self._positions}
 
@@ -231,32 +296,48 @@ class Version:
             return self._positions.get(id(x), outer.get(id(x), x))
 
         self._results: list[tuple[str, Any, Any]] = []
-        """Of each leaf of the result what it is: a tensor ("new": its class, whether it is a leaf that wants a gradient, and the
-        last operation of a history that a pass inside has used up), an argument ("given": its position), a tensor from outside
-        ("held": itself), a number ("number"), anything else ("other": itself)."""
+        """Of each leaf of the result, and of each tensor that is stored, what it is: a tensor ("new": its class, whether it is a
+        leaf that wants a gradient, and the last operation of a history that a pass inside has used up), one that shares the
+        memory of another ("view": of which, and how `_view` makes it), an argument ("given": its position), a tensor from
+        outside ("held": itself), a number ("number"), anything else ("other": itself)."""
         self._returned: list[Term] = []
         """The numbers among the leaves of the result."""
-        for y in results:
-            if type(y) is Number:
-                self._results.append(("number", len(self._returned), None))
-                self._returned.append(y.term)
-            elif not isinstance(y, Value):
-                self._results.append(("other", y, None))
-            elif id(y) in self._positions:
-                self._results.append(("given", self._positions[id(y)], None))
-            elif id(y) in known:
-                self._results.append(("held", place(y), None))
-            else:
-                end = calls.end_of(y._node)
-                at = output(y._a, None if end is not None else y._node)
-                self._results.append(("new", type(y)._result, (at, type(y._node) is Accumulate, end)))
+        at_hand: dict[int, int] = {}
+        """The tensors that go out, by their ids, each with its place among `_results`."""
+
+        def result(y: Any) -> int:
+            if id(y) in at_hand:
+                return at_hand[id(y)]
+            kind = self._kind_of(y, known, place, output, at_hand)
+            self._results.append(kind)
+            if isinstance(y, Value):
+                at_hand[id(y)] = len(self._results) - 1
+            return len(self._results) - 1
+
+        def kept(x: Any) -> Any:
+            if isinstance(x, Value):
+                return Kept(result(x))
+            if type(x) in (tuple, list):
+                return type(x)([kept(y) for y in x])
+            return {key: kept(y) for key, y in x.items()} if type(x) is dict else x
+
+        for root in _roots([*results, *(y for _, now in self._stores for y in flatten(now)[0])]):
+            if id(root) not in known and type(root._a) is Traced:
+                result(root)
+        self._order = [result(y) for y in results]
+        """Which of `_results` the leaves of the result are."""
+        self._stores = [(p, kept(now)) for p, now in self._stores]
         self._writes = [
             (place(x), output(x._a, x._node if isinstance(x, Value) else None)) for x in held.changed_holders()
         ]  # fmt: skip
         gradients = held.gradients()
         self._gradients = [(place(x), None if g is None else (type(g), output(g._a))) for x, g in gradients]
-        terms = [*self._returned, *(t for _, now in self._stores for t in terms_in(now))]
-        self._late_at = {id(t): output(t.array) for t in late_leaves(terms)}
+        decided = trace.outcomes
+        self._answers: list[tuple[Term, Any]] = [] if decided is None else list(decided.numbers.values())
+        """What Python has asked of numbers that come from arrays, and the answers."""
+        self._decided = [] if decided is None else [(output(x), value) for x, value in decided.arrays.values()]
+        """Where among the outputs arrays are on which Python has decided, and what they have to hold."""
+        self._late_at = {id(t): output(t.array) for t in late_leaves(self._terms())}
         """Where among the outputs the arrays are that numbers come from, by their terms."""
         entered = [x for x in held.holders if id(x) in held.entered]
         numbers = list(trace.entries.items())
@@ -269,7 +350,10 @@ class Version:
         numbers = [(key, found) for key, found in numbers if found[1].variable in used]
         self._entered = [(term, dtype) for (_, dtype), (term, _) in numbers]
         """The numbers that are inputs of the graph, and as what."""
-        arguments = [x for x in entered if id(x) in self._positions]
+        arguments = [
+            x for x in entered
+            if id(x) in self._positions and (self._positions[id(x)] < self._arguments or inputs[id(x)] in used)
+        ]  # fmt: skip
         captured = [x for x in entered if id(x) not in self._positions and inputs[id(x)] in used]
         self.captured = [place(x) for x in captured]
         self._given = [self._positions[id(x)] for x in arguments]
@@ -277,8 +361,10 @@ class Version:
             [*[inputs[id(x)] for x in (*arguments, *captured)], *[x.variable for _, (_, x) in numbers]], graph.constants,
             graph.equations, graph.outputs,
         )  # fmt: skip
+        self.decides = bool(self._decided or self._answers)
+        """Whether calls are held to outcomes."""
         leaves_behind = self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured)
-        self.clean = not (held.cut or leaves_behind)
+        self.clean = not (held.cut or leaves_behind or self.decides)
         """Whether the graph alone says what the derivatives are: nothing was detached, and nothing is left behind."""
         edges = [*[held.leaves.get(id(x)) for x in (*arguments, *captured)], *[None for _ in numbers]]
         begun = [*[held.entered[id(x)] for x in (*arguments, *captured)], *[x for _, (_, x) in numbers]]
@@ -296,6 +382,55 @@ class Version:
         ]  # fmt: skip
         """Tensors from outside of which it matters whether they have a gradient, and whether they had none."""
 
+    def _kind_of(
+        self, y: Any, known: dict[int, Any], place: Callable[[Any], Any], output: Callable[..., int], at_hand: dict[int, int]
+    ) -> tuple[str, Any, Any]:  # fmt: skip
+        """What a leaf of the result is: an entry of `_results`."""
+        if type(y) is Number:
+            self._returned.append(y.term)
+            return "number", len(self._returned) - 1, None
+        if not isinstance(y, Value):
+            return "other", y, None
+        if id(y) in self._positions:
+            return "given", self._positions[id(y)], None
+        if id(y) in known:
+            return "held", place(y), None
+        if y._grad is not None:
+            raise UnsupportedError(f"{self.trace.what} gives a tensor that was made inside and has a .grad")
+        shared = self._sharing(y, known, place, at_hand)
+        if shared is not None:
+            return shared
+        end = calls.end_of(y._node)
+        at = output(y._a, None if end is not None else y._node)
+        return "new", type(y)._result, (at, type(y._node) is Accumulate, end)
+
+    def _sharing(
+        self, y: Value, known: dict[int, Any], place: Callable[[Any], Any], at_hand: dict[int, int]
+    ) -> tuple[str, Any, Any] | None:  # fmt: skip
+        """A tensor of the result that shares the memory of one that goes out as well, or that comes from outside, as an entry of
+        `_results`; None of any other."""
+        root, steps = _root(y)
+        if root is None:
+            return None
+        if id(root) in at_hand:
+            of = True, at_hand[id(root)]
+        elif id(root) in known:
+            of = False, place(root)
+        else:  # views of something that nobody has found
+            for x in known.values():
+                before = x._view_steps if isinstance(x, Value) and x._base is root else None
+                if before is not None and len(before) <= len(steps) and all(map(operator.is_, before, steps)):
+                    root, of, steps = x, (False, place(x)), steps[len(before) :]
+                    break
+            else:
+                return None
+        if y._memory is not None:
+            return "view", of, (steps, type(y)._result, None, None)
+        if calls.end_of(y._node) is not None:
+            return None
+        recorded = None if y._node is None and root._node is None else y._node is not None
+        return "view", of, (steps, None, recorded, y._view_restriction)
+
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
@@ -305,6 +440,9 @@ class Version:
                 return False
         for x, none in self._having:
             if (x._grad is None) is not none:
+                return False
+        for x, strides in self._lies:
+            if x._a.strides != strides:
                 return False
         found: bool = self._unchanged(scalars)
         return found
@@ -348,12 +486,38 @@ class Version:
                 found = self.compiled(*self._arrays(leaves), *numbers)
         except Exception as problem:
             raise self.as_eager(problem, leaves) from problem.__cause__
-        stored, returned = ((), ()) if self._late is None else self._late([_bare(y) for y in found], early)
+        if self.decides:
+            self._hold(found, early)
+        returned, stored = ((), None) if self._late is None else self._late([_bare(y) for y in found], early)
+        if self._orders:
+            found = self._laid(found)
         if self._writes or self._gradients:
             self._leave(leaves, found)
+        made: list[Any] = []
+        for kind in self._results:
+            made.append(self._result(kind, leaves, found, returned, made))
         if self._stores:
-            self._store(stored)
-        return unflatten(self.tree, [self._result(kind, leaves, found, returned) for kind in self._results])
+            self._store(stored(made), scalars)
+        return unflatten(self.tree, [made[i] for i in self._order])
+
+    def _hold(self, found: Sequence[Any], early: Any) -> None:
+        """Raise Otherwise where the outputs of a call decide something in another way."""
+        for at, value in self._decided:
+            if not np.array_equal(_bare(found[at]), value):
+                raise Otherwise
+        if self._supposed is not None and not self._supposed([_bare(y) for y in found], early):
+            raise Otherwise
+
+    def _laid(self, found: Sequence[Any]) -> Sequence[Any]:
+        """The outputs of a call as they would lie in memory without the compiler."""
+        found = list(found)
+        for at, order in self._orders.items():
+            y = found[at]
+            if type(y) is _ndarray:
+                found[at] = layout.laid(y, order)
+            elif isinstance(y, Value) and type(y._a) is _ndarray:
+                y._a = layout.laid(y._a, order)
+        return found
 
     def arrays_of(self, found: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs, for the leaves of the arguments of a call."""
@@ -378,7 +542,8 @@ class Version:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
         more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
-        if more or self._given != list(range(len(self._given))):
+        every = self._given == list(range(len(self._given))) and self._order == list(range(len(self._results)))
+        if more or self.decides or not every:
             return None
         scope: dict[str, Any] = {
             "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
@@ -432,19 +597,24 @@ class Version:
         else:
             arrays = [*[x.copy() for x in self._arrays(leaves)], *numbers]
             found, again = self.compiled(*arrays), lambda: straight.one_by_one(self.graph)(*arrays)
-        late = ((), ()) if self._late is None else self._late([_bare(y) for y in found], early)
-        return _Tried((found, *late), again)
+        if self.decides:
+            self._hold(found, early)
+        returned, stored = ((), None) if self._late is None else self._late([_bare(y) for y in found], early)
+        return _Tried((found, returned, stored), again, scalars)
 
     def unlike(self, tried: _Tried, leaves: Sequence[Any], out: Any) -> str | None:
         """How what a call of the function itself gave and left differs from what was found for it; None where it does not.
 
         Rounding may decide a value (Adam makes a whole step of a gradient that is nothing else): where the graph, operation by
         operation, gives what the function gives, or differs as much from compiled code, that is no difference."""
-        found, stored, returned = tried.compiled
+        found, returned, stored = tried.compiled
         others: list[Any] = []
 
         def agree(at: int, y: Any) -> bool:
             if close(found[at], y):
+                x = _bare(found[at])
+                if type(x) is type(y) is _ndarray and (order := layout.order_of(y)) != layout.order_of(x):
+                    self._orders[at] = order
                 return True
             if tried.again is None:
                 return False
@@ -454,8 +624,27 @@ class Version:
         results, tree = flatten(out)
         if tree != self.tree:
             return "a result of another structure"
-        for (kind, what, more), y in zip(self._results, results):
-            if kind == "new":
+        kept: list[Any] = [None] * len(self._results)
+        """What each of `_results` is here."""
+        for i, y in zip(self._order, results):
+            if kept[i] is not None and y is not kept[i]:
+                return "two tensors in place of one"
+            kept[i] = y
+        left = [] if stored is None else stored([Kept(i) for i in range(len(kept))])
+        for (place, _), x in zip(self._stores, left):
+            if not place.there(tried.scalars) or not _same_but(x, place.now(tried.scalars), kept):
+                return "another number or tensor in what it stores"
+        for (kind, what, more), y in zip(self._results, kept):
+            if y is None and kind != "other":  # that of which others are views
+                continue
+            if kind == "view":
+                root = kept[what[1]] if what[0] else _found(what[1], leaves)
+                if root is None:
+                    continue
+                like = _view(root, *more)
+                if not isinstance(y, Value) or not close(like._a, y._a) or _shares(like, root) is not _shares(y, root):
+                    return "a tensor that shares no memory, or other memory"
+            elif kind == "new":
                 if not isinstance(y, Value) or not agree(more[0], y._a):
                     return "another value"
             elif kind == "number":
@@ -473,25 +662,25 @@ class Version:
             gradient = _found(place, leaves)._grad
             if (gradient is None) != (left is None) or (left is not None and not agree(left[1], gradient._a)):
                 return "another gradient"
-        for (place, _), x in zip(self._stores, stored):
-            if not _alike(x, place.now()):
-                return "another number in what it stores"
         return None
 
     def _result(
-        self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any], returned: Sequence[Any]
+        self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any], returned: Sequence[Any],
+        made: Sequence[Any],
     ) -> Any:  # fmt: skip
         kind, what, more = result
         if kind == "new":
             at, wants, end = more
-            made = values.as_value(what, found[at])
+            y = values.as_value(what, found[at])
             if wants:
-                autograd.leaf(made)
+                autograd.leaf(y)
             elif end is not None and state.mode:
-                made._node = calls.used_up(end)
-            return made
+                y._node = calls.used_up(end)
+            return y
         if kind == "number":
             return returned[what]
+        if kind == "view":
+            return _view(made[what[1]] if what[0] else _found(what[1], leaves), *more)
         return what if kind == "other" else _found(what, leaves)
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
@@ -534,6 +723,62 @@ def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
         return None
     listed = ", ".join(x for x in inner if x is not None)
     return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
+
+
+def _root(y: Any) -> tuple[Any, Any]:
+    """The tensor whose memory another one shares, and the steps from it; None and nothing where there is none."""
+    return (y._memory or (y._base, y._view_steps)) if isinstance(y, Value) else (None, ())
+
+
+def _roots(going: Sequence[Any]) -> list[Any]:
+    """The tensors of which several that go out share the memory, or which go out themselves."""
+    found = {id(y): y for y in going if isinstance(y, Value)}
+    roots = {id(y): root for y in found.values() if (root := _root(y)[0]) is not None}
+    counts: dict[int, int] = {}
+    for root in roots.values():
+        counts[id(root)] = counts.get(id(root), 0) + (2 if id(root) in found else 1)
+    return list({id(root): root for root in roots.values() if counts[id(root)] > 1}.values())
+
+
+def _view(root: Value, steps: Any, cut: type[Value] | None, recorded: bool | None, restriction: Any) -> Value:
+    """What shares the memory of a tensor: of a class, without history (cut), or as a view; recorded: whether that is recorded,
+    whatever the mode is."""
+    if cut is not None:
+        with grad_mode(False):
+            return make(cut, inplace.replay(root, steps)._a)
+    with contextlib.nullcontext() if recorded is None else grad_mode(recorded):
+        y: Value = inplace.replay(root, steps)
+    if restriction is not None:
+        y._view_restriction = restriction
+    return y
+
+
+def _shares(x: Value, root: Any) -> bool:
+    return isinstance(root, Value) and bool(np.may_share_memory(calls.elements(_bare(x)), calls.elements(_bare(root))))
+
+
+def _same_but(x: Any, y: Any, kept: list[Any]) -> bool:
+    """Whether what a call stores is what the function has stored; its tensors are put into `kept`, or are found there."""
+    if type(x) is Kept:
+        if kept[x.at] is None:
+            kept[x.at] = y
+        return y is kept[x.at]
+    if type(x) in (tuple, list, dict):
+        if type(y) is not type(x) or len(x) != len(y):
+            return False
+        if type(x) is dict:
+            return all(key in y and _same_but(z, y[key], kept) for key, z in x.items())
+        return all(_same_but(z, w, kept) for z, w in zip(x, y))
+    return _alike(x, y)
+
+
+def _boxes(x: Any) -> Iterator[Any]:
+    """The lists and dicts in something, itself included."""
+    if isinstance(x, (list, dict)):
+        yield x
+    if isinstance(x, (list, dict, tuple)):
+        for y in x.values() if isinstance(x, dict) else x:
+            yield from _boxes(y)
 
 
 def _bare(x: Any) -> Any:
@@ -685,6 +930,13 @@ class Substituted(Observer):
     def graded(self) -> list[tuple[Any, Any]]:
         """The tensors, and the gradient that each had before."""
         return [(x, g) for x, _, g in self._before if isinstance(x, Value)]
+
+    def refuse_other_leaves(self) -> None:
+        """Raise where a tensor from outside has become a leaf that wants a gradient, or is one no more."""
+        for x, node, _ in self._before:
+            leaf = type(node) is Accumulate
+            if isinstance(x, Value) and leaf is not (type(x._node) is Accumulate) and (leaf or node is None):
+                raise UnsupportedError(f"{self.trace.what}: the function changes whether a tensor from outside wants a gradient")
 
     def gradients(self) -> list[tuple[Any, Any]]:
         """The holders that have another `.grad` than before, and it."""
