@@ -1,6 +1,8 @@
 """Functions that decide on elements, keep tensors, and find others outside from call to call run from traces, and do at every
 call what they do without."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -269,6 +271,32 @@ def test_gradients_reach_what_is_found_outside():
         assert got.tolist() == x.tolist()
         w = (w - 0.1 * got).detach().requires_grad_()
     assert row()["compiled_calls"] >= 2, row()
+
+
+def test_what_is_done_to_other_objects_is_done_by_the_same_code():
+    torch.manual_seed(0)
+    net, x = torch.nn.Linear(3, 2), numbers((4, 3), 0)
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimiser, 0.9)
+
+    @torch.compile
+    def step():
+        optimiser.zero_grad()
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+        return loss.item()
+
+    for _ in range(4):
+        step()
+    parts = (net, optimiser, schedule)
+    kept = [copy.deepcopy(part.state_dict()) for part in parts]
+    first = [step() for _ in range(3)]
+    for part, state in zip(parts, kept):
+        part.load_state_dict(state)
+    assert [step() for _ in range(3)] == first  # bit for bit: the first of them as well
+    assert (row()["calls"], row()["compiled_calls"]) == (10, 8)
 
 
 # ------------------------------------------------------------------------------------------ functions of the user's

@@ -119,8 +119,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_confirmed",
-        "_deferred", "_f", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -136,6 +136,9 @@ class Compiled:
         self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
+        self._code: dict[Any, Any] = {}
+        self._forms: set[Any] = set()
+        """The forms of the versions that were confirmed."""
         self._changes: list[str] = []
         """Why it was traced again, the last times."""
         self._sizes: dict[Any, set[Any]] = {}
@@ -311,6 +314,7 @@ class Compiled:
                 version = Version(
                     self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
                     scalars=scalars, pure=True, varying=self._versions.varying, decides=not self._whole, outside=outside,
+                    code=self._code,
                 )  # fmt: skip
             self.row.counts["traced"] += 1
             self._kinds += counts
@@ -334,6 +338,9 @@ class Compiled:
                 return None
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
+        form = version.form()
+        if form is not None and form in self._forms:  # another object somewhere, and the same code
+            version.confirmed = 1
         self._versions.add(key, version, VERSIONS * SIZES)
         return version
 
@@ -352,6 +359,8 @@ class Compiled:
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
+            else:
+                self._forms.add(version.form())
             version.confirmed += 1
             self._confirmed += 1
             return out

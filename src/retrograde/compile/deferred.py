@@ -18,7 +18,6 @@ import numpy as np
 from .._tree import flatten
 from ..backend.numpy import NUMPY
 from ..core.node import Node, producer, tick
-from ..core.params import params_key
 from ..core.value import Value
 from ..tape import mutation
 from ..tape.inplace import live_views, look_again
@@ -108,7 +107,7 @@ class Deferral(Trace):
             self._commit(self.held)
 
     def _compiled(self, graph: Graph) -> Any:
-        key = _structure(graph)
+        key = graph.structure()
         found = SEGMENTS.get(key) if key is not None else None
         if found is None:
             self.new += 1
@@ -254,20 +253,3 @@ def _recorded(x: Value, start: int) -> Iterator[Node]:
             seen.add(id(node))
             yield node
             stack += [producer(edge) for edge in node.edges if edge is not None]
-
-
-def _structure(graph: Graph) -> Any:
-    """What two segments have in common that can run the same code; None where a parameter has no key."""
-    numbers = {v: i for i, v in enumerate(graph.inputs)}
-    parts: list[Any] = [tuple([(v.shape, v.dtype) for v in graph.inputs])]
-    try:
-        for e in graph.equations:
-            inputs = tuple([None if v is None else numbers[v] for v in e.inputs])
-            parts.append((e.prim.name, inputs, params_key(e.prim, e.params)))
-            for v in e.outputs:
-                numbers[v] = len(numbers)
-        parts.append(tuple([numbers[v] for v in graph.outputs]))
-        hash(tuple(parts))
-    except TypeError:
-        return None
-    return tuple(parts)

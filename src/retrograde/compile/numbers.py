@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -169,6 +170,10 @@ def mathematics(functions: Sequence[types.FunctionType]) -> Iterator[None]:
             space[name] = x
 
 
+_NAMES = re.compile(r"\b[ok]\d+\b")
+"""Names of objects in what `Written` and the check of a version write."""
+
+
 class Written:
     """The code of what a version does with numbers.
 
@@ -177,6 +182,15 @@ class Written:
 
     def __init__(self, scope: dict[str, Any], outputs: dict[int, int]) -> None:
         self._scope, self._outputs = scope, outputs
+        self.written: list[str] = []
+        """The source of each function."""
+
+    def form(self) -> Any:
+        """What was written, with whatever it does not depend on left out: which objects have names, but for functions."""
+        names: dict[str, int] = {}
+        texts = [_NAMES.sub(lambda m: f"v{names.setdefault(m[0], len(names))}", text) for text in self.written]
+        known = [self._scope[name] for name in names]
+        return *texts, tuple([x if callable(x) or isinstance(x, np.dtype) else type(x) for x in known])
 
     def named(self, x: Any) -> str:
         """A name for something in the code."""
@@ -246,6 +260,7 @@ class Written:
 
     def _function(self, head: str, lines: list[str]) -> Callable[..., Any]:
         source = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
+        self.written.append(source)
         exec(compile(source, "<retrograde numbers>", "exec"), self._scope)  # noqa: S102 - our own source
         found: Callable[..., Any] = self._scope[head.partition("(")[0]]
         return found

@@ -128,6 +128,7 @@ class Version:
     that the function itself changes are added. decides: whether Python may decide on elements, to which each call is held then:
     `run` raises Otherwise, before anything is left behind, where they come out in another way. outside: how many of the leaves,
     the last ones, are no arguments but what is at the places of tensors that vary, and their gradients.
+    code: that of graphs by their structure, to which is added: versions for other objects mostly do the same.
     """
 
     confirmed = 0
@@ -136,6 +137,7 @@ class Version:
     def __init__(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
         scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None, decides: bool = False, outside: int = 0,
+        code: dict[Any, Any] | None = None,
     ) -> None:  # fmt: skip
         clock = log.Clock()
         self._pure, self._decides, varying = pure, decides, varying or Varying()
@@ -165,7 +167,11 @@ class Version:
         with log.about(name):
             log.tell("compile", lambda: f"traced in {clock():.1f} ms")
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
-            self.compiled = pipeline.compiled(self.graph)
+            self._structure = self.graph.structure()
+            known = None if code is None or self._structure is None else code.get((self._structure, pipeline.chosen()))
+            self.compiled = known or pipeline.compiled(self.graph)
+        if code is not None and self._structure is not None:
+            code[self._structure, pipeline.chosen()] = self.compiled
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
 
@@ -261,6 +267,7 @@ class Version:
         self._late = written.late(self._stores, self._returned, places) if self._returned or self._stores else None
         self._supposed = written.supposed(self._answers, places) if self._answers else None
         self._store = written.storing(self._stores)
+        self._numbers = written.form()
         self._unchanged = self.reads.check(written.outcomes(list(self.trace.conditions.values())), scalars)
 
     def _terms(self) -> list[Term]:
@@ -446,6 +453,14 @@ class Version:
                 return False
         found: bool = self._unchanged(scalars)
         return found
+
+    def form(self) -> Any:
+        """What it has in common with versions that do the same to other objects; None where that cannot be said."""
+        if self._structure is None:
+            return None
+        results = tuple([(kind, more[0] if kind == "new" else None) for kind, _, more in self._results])
+        left = tuple([at for _, at in self._writes]), tuple([None if g is None else g[1] for _, g in self._gradients])
+        return self._structure, results, left, tuple([at for at, _ in self._decided]), tuple(self._order), self._numbers
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:
         """The places where there are other numbers than when it was traced."""
