@@ -370,3 +370,132 @@ def test_results_lie_in_memory_as_they_do_without(how):
             long = [i for i, n in enumerate(want.shape) if n > 1]
             assert [got.stride()[i] for i in long] == [want.stride()[i] for i in long]
             torch.testing.assert_close(got, want)
+
+
+# ------------------------------------------------------------------------------------------ hooks and histories of the user's
+
+
+def test_hooks_that_come_and_go_are_called():
+    w, x = torch.ones(2, requires_grad=True), torch.ones(2)
+
+    @torch.compile
+    def step():
+        w.grad = None
+        (w * x).sum().backward()
+        return w.grad.clone()
+
+    def hooked(factor):
+        found = []
+        for k in range(6):
+            handle = w.register_hook(lambda g: g * factor) if k == 3 else None
+            found.append(step().tolist()[0])
+            if handle is not None:
+                found.append(step().tolist()[0])
+                handle.remove()
+        return found
+
+    assert hooked(10) == [1, 1, 1, 10, 10, 1, 1]
+    assert hooked(20) == [1, 1, 1, 20, 20, 1, 1]
+    given = torch.compile(lambda y: (y * y).sum().backward())
+    for k in range(6):
+        y = torch.ones(2, requires_grad=True)
+        if k > 3:
+            y.register_hook(lambda g: g * 10)
+        given(y)
+        assert y.grad.tolist() == [20 if k > 3 else 2] * 2
+
+
+def test_hooks_of_parameters_are_part_of_a_trace():
+    nets = [torch.nn.Linear(3, 2) for _ in range(2)]
+    nets[1].load_state_dict(nets[0].state_dict())
+
+    def trained(net, compile):
+        for p in net.parameters():
+            p.register_hook(lambda g: g.clamp(-0.01, 0.01))
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        @compile
+        def step(x):
+            optimiser.zero_grad()
+            (net(x) ** 2).mean().backward()
+            optimiser.step()
+
+        for seed in range(5):
+            step(numbers((4, 3), seed))
+        return [p.tolist() for p in net.parameters()]
+
+    got, want = trained(nets[0], torch.compile), trained(nets[1], lambda f: f)
+    assert row()["compiled_calls"] == 3, row()
+    for x, y in zip(got, want, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+class Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, strength):
+        ctx.save_for_backward(x)
+        ctx.strength = strength
+        return x.exp()
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return -ctx.strength * g * x.exp(), None
+
+
+passes = []
+
+
+class Counted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        passes.append(1)
+        return g
+
+
+def test_a_history_with_functions_of_the_users_is_compiled_where_they_only_compute():
+    def f(x, strength):
+        return (Reversed.apply(x * 2, strength) * x).sum()
+
+    def derivatives(f, x, strength):
+        (g,) = torch.autograd.grad(f(x, strength), x, create_graph=True)
+        return [g, *torch.autograd.grad(g.sum() ** 2, x)]
+
+    compiled = torch.compile(f)
+    for seed in range(8):
+        x, strength = numbers(3, seed).requires_grad_(), 0.5 if seed < 4 else 1.0 + seed
+        for got, want in zip(derivatives(compiled, x, strength), derivatives(f, x, strength), strict=True):
+            torch.testing.assert_close(got, want)
+    assert row()["compiled_calls"] >= 2, row()
+    counted = torch.compile(lambda x: Counted.apply(x).sum())
+    for k in range(5):
+        counted(torch.ones(2, requires_grad=True)).backward()
+        assert len(passes) == k + 1
+
+
+def test_hooks_on_what_a_function_computes_are_called_by_each_pass():
+    seen = []
+
+    def halved(x):
+        y = x * 3
+        y.register_hook(lambda g: g / 2)
+        return (y * y).sum()
+
+    def noted(x):
+        y = x * 3
+        y.register_hook(lambda g: seen.append(g.sum().item()))
+        return (y * y).sum()
+
+    for f, once in ((halved, True), (noted, False)):
+        compiled = torch.compile(f)
+        for seed in range(5):
+            (x, y), before = (numbers(3, seed).requires_grad_() for _ in range(2)), len(seen)
+            compiled(x).backward()
+            f(y).backward()
+            torch.testing.assert_close(x.grad, y.grad)
+            assert len(seen) - before == (0 if once else 2)
+        assert (row()["compiled_calls"] > 0) is once, row()

@@ -21,7 +21,7 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
-from ..core.node import Accumulate
+from ..core.node import Accumulate, producer
 from ..core.value import LevelArray, Value, dtype_of, shape_of
 from ..ops.random import GENERATORS
 from ..tape.function import Scratch
@@ -417,6 +417,8 @@ def _plain(args: tuple[Any, ...]) -> Any:
         for x in args:
             if x._a.__class__ is not _ndarray or x._level or x._grad is not None:
                 return None
+            if x._node is not None and x._node.hooks is not None:  # (a slot of a node has none to show, and no quick way)
+                return None
     except AttributeError:
         return None
     if len(args) > 1 and len(set(map(id, args))) < len(args):
@@ -427,7 +429,9 @@ def _plain(args: tuple[Any, ...]) -> Any:
 def _kind(x: Value) -> Any:
     """What tells tensors apart that need other code."""
     a, edge = x._a, x._node
-    leaf = edge and type(edge) is Accumulate
+    leaf: Any = edge and type(edge) is Accumulate
+    if edge is not None and producer(edge).hooks is not None:
+        leaf = leaf, "hooked"
     if type(a) is _ndarray:
         return type(x), a.shape, a.dtype, leaf, x._grad is None, a.strides
     return type(x), tuple(shape_of(a)), dtype_of(a), leaf, x._grad is None, None

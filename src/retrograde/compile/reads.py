@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.node import Accumulate
 from ..core.value import LevelArray, Value
 from .numbers import MISSING, Argument, Place, kinds, plain, same, tensors
 
@@ -205,6 +206,9 @@ class Reads:
         elif isinstance(x, Value):
             self.holders.append(x)
             self._todo += [y for y in (x._base, x._grad) if y is not None]
+            hooks = x._node.hooks if type(x._node) is Accumulate else None
+            if hooks is not None:
+                self._meet(x, _SELF, hooks.tensor, hooks.pre, hooks.post, hooks.accumulated)
         elif isinstance(x, types.FunctionType):
             self._function(x)
         elif isinstance(x, types.MethodType):

@@ -174,6 +174,8 @@ class Version:
             code[self._structure, pipeline.chosen()] = self.compiled
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
+        if self._history is not None and not self.opaque and calls.has_custom([y._node for y in self._history[2]]):
+            self.opaque = not self._forward().complete
 
     def _trace(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
@@ -283,9 +285,11 @@ class Version:
             raise UnsupportedError(f"it reads {' and '.join(sorted(x.__name__ for x in self.reads.opaque))}, which has no guard")
         if any(x.size > 1 and x.flags.writeable for x in self.reads.arrays):
             raise UnsupportedError("it reads a NumPy array from outside, whose elements have no guard (a tensor's are read anew)")
+        given = set(map(id, leaves))
         for x in (*self.reads.holders, *leaves):
-            if isinstance(x, Value) and getattr(producer(x._node), "hooks", None) is not None:
-                raise UnsupportedError("a tensor that it reads has hooks")
+            node = producer(x._node) if isinstance(x, Value) else None
+            if getattr(node, "hooks", None) is not None and (type(node) is not Accumulate or id(x) in given):
+                raise UnsupportedError("a tensor that it is given, or one with a history, has hooks")
 
     def _take(self, held: Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
         """Read what the function has returned and left behind."""
@@ -384,6 +388,10 @@ class Version:
         self.hooked = historic and calls.hooked([y._node for y in outputs])
         """Whether the function puts hooks on what it computes, which are then called at every pass."""
         touched = [x for x, _ in gradients] + [owners[id(x)] for x in captured if id(x) in owners]
+        self._hooks = [
+            (node, node.hooks) for x, node, _ in held.before if type(node) is Accumulate and id(x) not in self._positions
+        ] if held.passed else []  # fmt: skip
+        """Where the gradients of tensors from outside arrive in passes of the function's own, and the hooks there."""
         self._having = [
             (x, g is None) for x, g in held.graded() if id(x) not in self._positions and any(x is y for y in touched)
         ]  # fmt: skip
@@ -448,6 +456,9 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
+        for node, hooks in self._hooks:
+            if node.hooks is not hooks:
+                return False
         for x, strides in self._lies:
             if x._a.strides != strides:
                 return False
@@ -478,6 +489,10 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 found.append(f"a tensor of shape {shape_of(x)} from outside has {'a' if none else 'no'} .grad")
+        if any(node.hooks is not hooks for node, hooks in self._hooks):
+            found.append("a tensor from outside has other hooks")
+        if any(x._a.strides != strides for x, strides in self._lies):
+            found.append("a tensor from outside lies in memory in another way")
         found += self.reads.broken(scalars)
         if not found and not self.holds(scalars):
             others = ", ".join(map(self.reads.label, self.missed(scalars)))
@@ -868,12 +883,14 @@ class Substituted(Observer):
         """The arrays that they had."""
         self.leaves: dict[int, Any] = {}
         """The edge of each holder that wants a gradient, by its id."""
+        self.passed = False
+        """Whether a backward pass has run."""
         self.cut = False
         """Whether something was computed that has another derivative than the graph says."""
         self._written: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     def __enter__(self) -> Substituted:
-        self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
+        self.before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
         ACTIVE.append(self.trace)
         self._at = [(x, x._level) for x in self.holders if isinstance(x, Value) and x._level]
         TRACING.now, self._outer = self.trace, getattr(TRACING, "now", None)
@@ -925,7 +942,7 @@ class Substituted(Observer):
         TRACING.now = self._outer
         ACTIVE.remove(self.trace)
         self.trace.open = False
-        for x, node, gradient in self._before:
+        for x, node, gradient in self.before:
             x._a = self.arrays[id(x)]
             if isinstance(x, Value) and self.trace.leaves:
                 x._level = 0
@@ -944,18 +961,18 @@ class Substituted(Observer):
 
     def graded(self) -> list[tuple[Any, Any]]:
         """The tensors, and the gradient that each had before."""
-        return [(x, g) for x, _, g in self._before if isinstance(x, Value)]
+        return [(x, g) for x, _, g in self.before if isinstance(x, Value)]
 
     def refuse_other_leaves(self) -> None:
         """Raise where a tensor from outside has become a leaf that wants a gradient, or is one no more."""
-        for x, node, _ in self._before:
+        for x, node, _ in self.before:
             leaf = type(node) is Accumulate
             if isinstance(x, Value) and leaf is not (type(x._node) is Accumulate) and (leaf or node is None):
                 raise UnsupportedError(f"{self.trace.what}: the function changes whether a tensor from outside wants a gradient")
 
     def gradients(self) -> list[tuple[Any, Any]]:
         """The holders that have another `.grad` than before, and it."""
-        return [(x, x._grad) for x, _, before in self._before if isinstance(x, Value) and x._grad is not before]
+        return [(x, x._grad) for x, _, before in self.before if isinstance(x, Value) and x._grad is not before]
 
     # ---------------------------------------------------------------------------------------- history
 
@@ -971,6 +988,7 @@ class Substituted(Observer):
         self.cut = True
 
     def pass_begins(self, run: Any, roots: Any, gradients: Any, inputs: Any) -> None:
+        self.passed = True
         self.cut |= not run.level and not run.create_graph
 
     # ---------------------------------------------------------------------------------------- memory written beside the trace
