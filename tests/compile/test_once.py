@@ -6,6 +6,7 @@ import copy
 import numpy as np
 import pytest
 
+import retrograde as rg
 import retrograde.dialects.torch as torch
 from retrograde.compile import compile_report
 
@@ -297,6 +298,87 @@ def test_what_is_done_to_other_objects_is_done_by_the_same_code():
         part.load_state_dict(state)
     assert [step() for _ in range(3)] == first  # bit for bit: the first of them as well
     assert (row()["calls"], row()["compiled_calls"]) == (10, 8)
+
+
+class Recorder:
+    def __init__(self):
+        self.values, self.kept, self.read = [], [], []
+
+    def add(self, value, kept):
+        self.values.append(value)
+        self.kept.append(kept)
+
+    def mean(self, value):
+        self.read.append(value)
+        return sum(self.read) / len(self.read)
+
+
+def test_what_is_only_appended_to_lists_is_appended_by_each_call():
+    recorder, numbers_of, history = Recorder(), [], {"sum": []}
+
+    @torch.compile
+    def f(x):
+        y = x * 2
+        numbers_of.append(y.sum().item())
+        history["sum"].append((x.shape[0], y))
+        recorder.add(y.sum().item(), y)
+        return y
+
+    for k in range(8):
+        y = f(torch.full((2,), float(k)))
+        assert recorder.kept[-1] is y is history["sum"][-1][1]
+        assert recorder.values == numbers_of
+        assert numbers_of[-1] == 4 * k
+        assert len(numbers_of) == len(history["sum"]) == (k + 1 if k < 4 else k - 3)
+        if k == 3:
+            numbers_of.clear()
+            history["sum"] = []
+            recorder.values, recorder.kept = [], []
+    assert row()["compiled_calls"] >= 4, row()
+
+
+def test_what_is_read_of_a_list_is_read_at_each_call():
+    recorder, seen = Recorder(), []
+    mean = torch.compile(lambda x: recorder.mean(x.sum().item()))
+    assert [mean(torch.full((2,), float(k))) for k in range(5)] == [0, 1, 2, 3, 4]
+
+    @torch.compile
+    def first(x):
+        factor = 10 if len(seen) == 0 else 1
+        seen.append(1)
+        return x * factor
+
+    assert [first(torch.ones(1)).item() for _ in range(5)] == [10, 1, 1, 1, 1]
+    places = [seen]
+
+    @torch.compile
+    def counted(x):
+        places[0].append(1)
+        return x * len(seen)
+
+    assert [counted(torch.ones(1)).item() for _ in range(5)] == [6, 7, 8, 9, 10]
+
+
+def test_the_state_that_an_optimiser_makes_in_its_first_step_is_made_by_a_trace():
+    def losses(wrap):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(3, 2)
+        optimiser = torch.optim.Adam(net.parameters(), lr=0.1)
+
+        @wrap
+        def step(x):
+            optimiser.zero_grad()
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            optimiser.step()
+            return loss
+
+        return [step(numbers((4, 3), seed)).item() for seed in range(5)], optimiser.state_dict()
+
+    (got, state), (want, expected) = losses(rg.jit), losses(lambda f: f)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+    assert state["state"].keys() == expected["state"].keys()
+    torch.testing.assert_close(state["state"][0], expected["state"][0])
 
 
 # ------------------------------------------------------------------------------------------ functions of the user's

@@ -54,6 +54,16 @@ class _Missing:
 MISSING = _Missing()
 
 
+class _Appended:
+    """Stands for the key of what was appended to a list."""
+
+    def __repr__(self) -> str:
+        return "APPENDED"
+
+
+APPENDED = _Appended()
+
+
 class Kept:
     """Stands for a tensor in what is stored: the number of the result of the call that it is."""
 
@@ -78,7 +88,7 @@ class Place:
 
     key: by which it is known from one trace to the next; text: the source that reads it; owner and entry: the container and the
     key in it (an object's attributes are a dict; a variable is a cell without a key), or an object and its slot; value: what is
-    there.
+    there; of what is appended to a list (APPENDED) how many entries it had, and how many are new.
     """
 
     __slots__ = ("entry", "key", "owner", "text", "value")
@@ -89,7 +99,9 @@ class Place:
 
     def put(self, x: Any) -> None:
         """Let something else be there, or nothing (MISSING)."""
-        if x is MISSING:
+        if self.entry is APPENDED:
+            del self.owner[x[0] :]
+        elif x is MISSING:
             del self.owner[self.entry]
         elif isinstance(self.owner, types.CellType):
             self.owner.cell_contents = x
@@ -108,6 +120,8 @@ class Place:
 
     def now(self, scalars: Sequence[Any] = ()) -> Any:
         """What is there now. scalars: what a version reads of the arguments."""
+        if self.entry is APPENDED:
+            return self.owner[-self.value[1] :]
         if type(self.owner) is Scratched:
             return vars(scalars[self.owner.n])[self.entry]
         if isinstance(self.owner, types.CellType):
@@ -116,6 +130,8 @@ class Place:
 
     def stored(self, value: str, owner: str, entry: str) -> str:
         """The statement that puts the value of an expression there; `entry` is the expression for the key."""
+        if self.entry is APPENDED:
+            return f"{owner}.extend({value})"
         if isinstance(self.owner, types.CellType):
             return f"{owner}.cell_contents = {value}"
         contained = isinstance(self.owner, (dict, list, Scratched))

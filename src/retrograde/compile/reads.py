@@ -23,7 +23,7 @@ import numpy as np
 
 from ..core.node import Accumulate
 from ..core.value import LevelArray, Value
-from .numbers import MISSING, Argument, Place, kinds, plain, same, tensors
+from .numbers import APPENDED, MISSING, Argument, Place, kinds, plain, same, tensors
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
 """The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
@@ -74,6 +74,8 @@ class Reads:
         """Of what was met, by its id, what led to it, and by which name or key."""
         self.scope: dict[str, Any] = {"same": same, "kinds": kinds}
         """What the source of the check, and of all that reads a place, can name."""
+        self._twice: set[int] = set()
+        """What several things lead to."""
         self._names: dict[int, str] = {}
         self._named: set[str] = set()
         """The names of attributes that the functions take."""
@@ -124,6 +126,26 @@ class Reads:
     def met(self, x: Any) -> bool:
         """Whether something was there when it was looked."""
         return id(x) in self._seen
+
+    def only_appended(self, x: list[Any]) -> bool:
+        """Whether all that functions do with a list is to append to it; then what is in it is looked at no more."""
+        owner, name = self._found_by(x)
+        within = None
+        if isinstance(owner, dict) and self._found_by(owner)[1] not in (_GLOBALS, _ATTRIBUTES):  # an entry of a dict with a name
+            within, (_, name) = name, self._found_by(owner)
+            if id(owner) in self._twice:
+                return False
+        if id(x) in self._twice or not isinstance(name, str):
+            return False
+        if not all(_appends(f.__code__, name, within) for f in self.functions):
+            return False
+        self.conditions = [c for c in self.conditions if c.owner is not x]
+        return True
+
+    def _found_by(self, x: Any) -> tuple[Any, Any]:
+        """What leads to something, and by which name or key; of what a variable holds the variable's."""
+        owner, key = self._parents.get(id(x), (None, None))
+        return self._parents.get(id(owner), (None, None)) if isinstance(owner, types.CellType) else (owner, key)
 
     def owns(self, owner: Any) -> bool:
         """Whether a container is among what was met, so that whoever looks there again finds the same one."""
@@ -325,7 +347,9 @@ class Reads:
     def _meet(self, owner: Any, key: Any, *met: Any) -> None:
         """Look at what an object leads to."""
         for x in met:
-            self._parents.setdefault(id(x), (owner, key))
+            known, by = self._parents.setdefault(id(x), (owner, key))
+            if known is not owner or (by is not key and by != key):
+                self._twice.add(id(x))
         self._todo += met
 
     def argument(self, n: int, x: Any) -> Place:
@@ -472,6 +496,28 @@ def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...], f
     return tuple(names), tuple(attributes), frozenset(written)
 
 
+def _appends(code: types.CodeType, name: str, key: Any) -> bool:
+    """Whether a function does nothing with what has a name (or with an entry of it) but to append to it."""
+    idle = ("PUSH_NULL", "RESUME", "CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
+    steps = [i for i in dis.get_instructions(code) if i.opname not in idle]
+    for at, step in enumerate(steps):
+        if step.opname == "LOAD_CONST":
+            if step.argval == name:
+                return False  # for getattr, or a key
+            continue
+        local = step.opname.startswith("LOAD_FAST") or step.opname == "LOAD_CLOSURE"  # another thing, or for inner functions
+        if step.argval != name or local or not step.opname.startswith("LOAD_"):
+            continue
+        after = steps[at + 1 :]
+        if key is not None:
+            if [i.opname for i in after[:2]] != ["LOAD_CONST", "BINARY_SUBSCR"]:
+                return False
+            after = after[2:]
+        if not after or after[0].opname not in ("LOAD_ATTR", "LOAD_METHOD") or after[0].argval != "append":
+            return False
+    return all(_appends(x, name, key) for x in code.co_consts if isinstance(x, types.CodeType))
+
+
 class Snapshot:
     """The containers, attributes and variables of some objects, and some globals, as they are now, to be put back."""
 
@@ -496,7 +542,7 @@ class Snapshot:
 
     def changes(self) -> tuple[list[tuple[Any, Any, Any, Any]], bool]:
         """The entries that hold something else now: the container or cell, the key, what was there (MISSING: nothing), and what
-        is; and whether anything else has changed."""
+        is (of a list that got longer APPENDED, the length that it had and what is new); and whether anything else has changed."""
         found: list[tuple[Any, Any, Any, Any]] = []
         other = False
         for x, slot, before in self._slots:
@@ -516,10 +562,12 @@ class Snapshot:
                 if now is not before:
                     found.append((x, None, before, now))
             elif not _alike(x, before):
-                if isinstance(x, set) or len(x) < len(before) or (isinstance(x, list) and len(x) > len(before)):
+                if isinstance(x, set) or len(x) < len(before):
                     other = True
                 elif isinstance(x, list):
                     found += [(x, i, y, x[i]) for i, y in enumerate(before) if x[i] is not y]
+                    if len(x) > len(before):
+                        found.append((x, APPENDED, len(before), x[len(before) :]))
                 elif not all(map(operator.is_, x, before)):  # keys in another order, or gone
                     other = True
                 else:  # new ones come last

@@ -37,6 +37,7 @@ from .effects import impure
 from .emit import straight
 from .graph import Graph
 from .numbers import (
+    APPENDED,
     MISSING,
     PLAIN,
     STORED,
@@ -243,8 +244,11 @@ class Version:
                     other = True
                 continue
             expected = plain(old) or type(old) in STORED or old is MISSING or tensors(old)
-            if expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
-                self._stores.append((Place("", self._scratch.get(id(owner), owner), entry, old), now))
+            if entry is APPENDED and not self.reads.only_appended(owner):
+                other = True
+            elif expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
+                value = (old, len(now)) if entry is APPENDED else old
+                self._stores.append((Place("", self._scratch.get(id(owner), owner), entry, value), now))
             else:
                 other = True
         if self._pure:
