@@ -228,6 +228,39 @@ def test_whether_a_tensor_from_outside_wants_a_gradient_is_changed_at_each_call(
         assert f(torch.ones(2), k % 2 == 0).requires_grad is w.requires_grad is (k % 2 == 0)
 
 
+def test_a_history_that_begins_inside_goes_out():
+    def f(x):
+        w = torch.full((2,), 3.0, requires_grad=True)
+        return (w * x).sum(), w
+
+    compiled = torch.compile(f)
+    for k in range(5):
+        loss, w = compiled(torch.full((2,), float(k)))
+        loss.backward()
+        assert w.grad.tolist() == [k, k]
+
+
+def test_an_argument_that_becomes_a_leaf_is_one():
+    def f(x):
+        x.requires_grad_()
+        (x.exp() * x).sum().backward()
+        return x.grad * 2
+
+    compiled = torch.compile(f)
+    for seed in range(5):
+        x, y = numbers(3, seed), numbers(3, seed)
+        torch.testing.assert_close(compiled(x), f(y))
+        assert x.requires_grad
+        torch.testing.assert_close(x.grad, y.grad)
+        torch.testing.assert_close(compiled(x), f(y))  # added to
+    assert row()["compiled_calls"] >= 6, row()
+    linked = torch.compile(lambda x: (x.requires_grad_() * 2).sum())
+    for _ in range(4):
+        x = torch.ones(2)
+        linked(x).backward()
+        assert x.grad.tolist() == [2, 2]
+
+
 # ------------------------------------------------------------------------------------------ what is found outside
 
 

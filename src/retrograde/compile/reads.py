@@ -332,7 +332,7 @@ class Reads:
                     others = (b for b in cls.__mro__ if _ours(b) or _standard(b.__module__))
                     known = name.startswith("__") or any(name in vars(b) for b in others)
                     (self._todo if known or f.__name__ != name else self._methods).append(f)
-                elif callable(f) and not isinstance(f, type):  # a compiled one, a partial one
+                elif isinstance(f, functools.partial) or str(type(f).__module__).startswith(__package__):  # a compiled one
                     self._todo.append(f)
 
     # ---------------------------------------------------------------------------------------- the check

@@ -223,7 +223,6 @@ class Version:
             rebound = {p.key for p, now in self._stores if tensors(now) and tensors(p.value)}
             if rebound and not other and varying.add([p for p in reads.tensors if p.key in rebound]):
                 raise Rebinds(f"{name} leaves another tensor where it has found one")
-            held.refuse_other_leaves()
             self._take(held, results, leaves)
         del results, out  # and with them what only they have kept
         trace.constants, trace.settled, trace.outcomes, trace.begun = {}, [], None, {}
@@ -386,6 +385,12 @@ class Version:
         historic = any(isinstance(producer(y._node), Node) for y in outputs) and any(edge is not None for edge in edges)
         self._history: Any = (begun, edges, outputs) if historic else None
         """What the trace has recorded of the outputs, for `Forward`; None where it has recorded nothing."""
+        leaves_made = held.new_leaves()
+        if leaves_made and any(isinstance(producer(y._node), Node) for y in outputs):
+            raise UnsupportedError(f"{trace.what}: a tensor from outside becomes a leaf, and what goes out has a history")
+        self._leaves = [place(x) for x in leaves_made]
+        """The tensors from outside that become leaves that want a gradient."""
+        self.clean = self.clean and not self._leaves
         self._natural = not held.cut
         self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
@@ -475,7 +480,8 @@ class Version:
             return None
         results = tuple([(kind, more[0] if kind == "new" else None) for kind, _, more in self._results])
         left = tuple([at for _, at in self._writes]), tuple([None if g is None else g[1] for _, g in self._gradients])
-        return self._structure, results, left, tuple([at for at, _ in self._decided]), tuple(self._order), self._numbers
+        more = tuple([at for at, _ in self._decided]), len(self._leaves), tuple(self._order), self._numbers
+        return self._structure, results, left, more
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:
         """The places where there are other numbers than when it was traced."""
@@ -525,6 +531,8 @@ class Version:
         returned, stored = ((), None) if self._late is None else self._late([_bare(y) for y in found], early)
         if self._orders:
             found = self._laid(found)
+        for place in self._leaves:
+            autograd.leaf(_found(place, leaves))
         if self._writes or self._gradients:
             self._leave(leaves, found)
         made: list[Any] = []
@@ -576,6 +584,7 @@ class Version:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
         more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
+        more = more or self._leaves
         every = self._given == list(range(len(self._given))) and self._order == list(range(len(self._results)))
         if more or self.decides or not every:
             return None
@@ -681,6 +690,8 @@ class Version:
             elif kind == "new":
                 if not isinstance(y, Value) or not agree(more[0], y._a):
                     return "another value"
+                if y._node is not None and not (more[1] or more[2] is not None or self._history is not None):
+                    return "a history with what was made inside"
             elif kind == "number":
                 if not _alike(returned[what], y):
                     return "another number"
@@ -967,12 +978,15 @@ class Substituted(Observer):
         """The tensors, and the gradient that each had before."""
         return [(x, g) for x, _, g in self.before if isinstance(x, Value)]
 
-    def refuse_other_leaves(self) -> None:
-        """Raise where a tensor from outside has become a leaf that wants a gradient, or is one no more."""
+    def new_leaves(self) -> list[Value]:
+        """The tensors from outside that have become leaves that want a gradient. Raises where one is none any more."""
+        found = []
         for x, node, _ in self.before:
-            leaf = type(node) is Accumulate
-            if isinstance(x, Value) and leaf is not (type(x._node) is Accumulate) and (leaf or node is None):
-                raise UnsupportedError(f"{self.trace.what}: the function changes whether a tensor from outside wants a gradient")
+            if isinstance(x, Value) and type(node) is Accumulate and type(x._node) is not Accumulate:
+                raise UnsupportedError(f"{self.trace.what}: a tensor from outside wants no gradient any more")
+            if isinstance(x, Value) and node is None and type(x._node) is Accumulate:
+                found.append(x)
+        return found
 
     def gradients(self) -> list[tuple[Any, Any]]:
         """The holders that have another `.grad` than before, and it."""
