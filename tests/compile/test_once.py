@@ -114,6 +114,39 @@ def test_a_whole_graph_decides_on_nothing():
         torch.compile(signs, fullgraph=True)(torch.ones(3))
 
 
+def mean_of(x):
+    return float(x.mean()), float("1.5"), x * 2
+
+
+def named(x):
+    return float(x.mean()), float(isinstance(2.0, float))
+
+
+def test_a_float_of_a_tensor_waits_for_its_value():
+    for f, once in ((mean_of, True), (named, False)):
+        compiled = torch.compile(f)
+        for seed in range(5):
+            got, want = (g(numbers(3, seed))[:2] for g in (compiled, f))
+            assert type(got[0]) is float
+            assert got == pytest.approx(want)
+        assert row()["compiled_calls"] == (3 if once else 0), row()
+    assert "float" not in globals()
+
+
+def test_what_is_called_in_a_deferred_function_decides_on_elements():
+    inner = torch.compile(lambda x: x * 2 if x.sum() > 0 else x)
+
+    @torch.compile
+    def outer(x):
+        y = inner(x + 1)
+        assert x.sum().tolist() < 100  # no trace has that
+        return inner(y * 1) + 1
+
+    for k in range(6):
+        assert outer(torch.full((2,), float(k))).tolist() == [4.0 * k + 5] * 2
+    assert (row()["segments"] > 0, row(2)["compiled_calls"] >= 6) == (True, True), (row(), row(2))
+
+
 # ------------------------------------------------------------------------------------------ what is kept
 
 

@@ -8,6 +8,8 @@ numbers (a part of its guard), the arrays in which they enter the graph, and wha
 from __future__ import annotations
 
 import contextlib
+import dis
+import functools
 import math
 import re
 import types
@@ -16,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.number import MATHEMATICS, TESTS, Number, Term, on_numbers
+from ..core.number import MATHEMATICS, TESTS, Number, Term, as_float, on_numbers
 from ..core.value import Value
+from .trace import Traced
 
 PLAIN = (int, float)
 """The types of arguments that a version may read at each call."""
@@ -42,6 +45,40 @@ class Argument:
 
     def __hash__(self) -> int:
         return hash((Argument, self.n))
+
+
+@contextlib.contextmanager
+def floats(functions: Sequence[types.FunctionType]) -> Iterator[None]:
+    """A context in which `float(x)` of an array of a trace is a number of it, as `x.item()` is, in functions of the user's that
+    do nothing else with `float`: Python itself insists on a value. Other threads find what does for numbers what it did."""
+    used: dict[int, tuple[dict[str, Any], bool]] = {}
+    for f in functions:
+        calls = _calls_float(f.__code__)
+        if calls is not None and "float" not in f.__globals__:
+            used[id(f.__globals__)] = f.__globals__, calls and used.get(id(f.__globals__), (None, True))[1]
+    spaces = [space for space, only_called in used.values() if only_called]
+    for space in spaces:
+        space["float"] = _float
+    try:
+        yield
+    finally:
+        for space in spaces:
+            space.pop("float", None)
+
+
+def _float(x: Any = 0.0) -> Any:
+    if isinstance(x, Value) and type(x._a) is Traced and x._a.trace.leaves:
+        x = x.item()  # type: ignore[attr-defined]
+    return as_float(x)
+
+
+@functools.lru_cache(4096)
+def _calls_float(code: types.CodeType) -> bool | None:
+    """Whether all that code does with `float` is to call it; None where it does not name it."""
+    named = (i.arg or 0 for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL" and i.argval == "float")
+    found = [bool(arg & 1) for arg in named]
+    found += [x for c in code.co_consts if isinstance(c, types.CodeType) and (x := _calls_float(c)) is not None]
+    return all(found) if found else None
 
 
 class _Missing:

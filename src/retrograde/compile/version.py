@@ -46,6 +46,7 @@ from .numbers import (
     Scratched,
     Written,
     early_terms,
+    floats,
     late_leaves,
     mathematics,
     plain,
@@ -201,11 +202,15 @@ class Version:
         self._stores: list[tuple[Place, Any]] = []
         """The places of which the function changes the number, and what it leaves there."""
         other = False
+        if self._decides:
+            for x in (*own.values(), *outside):  # of a deferred call that this one is part of
+                calls.elements(x._a)
         with LOCK, calls.alone(), Substituted(trace, list(own.values()), outside) as held:
             try:
-                with mathematics(reads.functions) if standing else contextlib.nullcontext():
-                    if all(type(a) is _ndarray for a in held.arrays.values()):
-                        trace.begun = {x.variable: held.arrays[key] for key, x in held.entered.items()}
+                with mathematics(reads.functions) if standing else contextlib.nullcontext(), floats(reads.functions):
+                    arrays = {key: a.value if type(a) is Traced else a for key, a in held.arrays.items()}
+                    if all(type(a) is _ndarray for a in arrays.values()):
+                        trace.begun = {x.variable: arrays[key] for key, x in held.entered.items()}
                         if self._decides:
                             trace.outcomes = Outcomes(trace, standing, reads.scope)
                     for place, x in standing.values():
@@ -465,12 +470,10 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
-        for node, hooks in self._hooks:
-            if node.hooks is not hooks:
-                return False
-        for x, strides in self._lies:
-            if x._a.strides != strides:
-                return False
+        if self._hooks and any(node.hooks is not hooks for node, hooks in self._hooks):
+            return False
+        if self._lies and any(x._a.strides != strides for x, strides in self._lies):
+            return False
         found: bool = self._unchanged(scalars)
         return found
 
