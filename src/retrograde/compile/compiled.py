@@ -56,6 +56,8 @@ CONFIRMED = 2
 """Calls of a function that run both ways; of each version the first one does."""
 CONFIRMING: list[int] = []
 """The threads that are in such a call."""
+ALONE: list[int] = []
+"""The threads in which a compiled function runs as it is, for once."""
 
 _OTHERWISE: Any = object()
 
@@ -382,13 +384,14 @@ class Compiled:
 
     def _alone(self, args: Any, kwargs: Any) -> Any:
         """What the function itself gives. As long as no trace of it is believed, what is compiled inside runs as it is, too."""
-        if self._confirmed >= CONFIRMED:
-            return self._f(*args, **kwargs)
-        CONFIRMING.append(threading.get_ident())
+        lists = (ALONE,) if self._confirmed >= CONFIRMED else (ALONE, CONFIRMING)
+        for threads in lists:
+            threads.append(threading.get_ident())
         try:
             return self._f(*args, **kwargs)
         finally:
-            CONFIRMING.remove(threading.get_ident())
+            for threads in lists:
+                threads.remove(threading.get_ident())
 
     def _failed(self, version: Version, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """What the function itself makes of a call that fails in compiled code: it may expect the exception. Where it does not,

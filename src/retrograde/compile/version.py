@@ -248,7 +248,7 @@ class Version:
                     other = True
                 continue
             expected = plain(old) or type(old) in STORED or old is MISSING or tensors(old)
-            if entry is APPENDED and not self.reads.only_appended(owner):
+            if entry is APPENDED and not (self._pure and self.reads.only_appended(owner)):
                 other = True
             elif expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
                 value = (old, len(now)) if entry is APPENDED else old
@@ -341,7 +341,7 @@ class Version:
             return {key: kept(y) for key, y in x.items()} if type(x) is dict else x
 
         for root in _roots([*results, *(y for _, now in self._stores for y in flatten(now)[0])]):
-            if id(root) not in known and type(root._a) is Traced:
+            if self._pure and id(root) not in known and type(root._a) is Traced:
                 result(root)
         self._order = [result(y) for y in results]
         """Which of `_results` the leaves of the result are."""
@@ -426,7 +426,7 @@ class Version:
             return "held", place(y), None
         if y._grad is not None:
             raise UnsupportedError(f"{self.trace.what} gives a tensor that was made inside and has a .grad")
-        shared = self._sharing(y, known, place, at_hand)
+        shared = self._sharing(y, known, place, at_hand) if self._pure else None
         if shared is not None:
             return shared
         end = calls.end_of(y._node)
