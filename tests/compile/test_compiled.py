@@ -95,9 +95,9 @@ def test_a_branch_on_a_value_goes_either_way():
             return x * 2
         return x - 1
 
-    for k in (1.0, -1.0, 2.0, -2.0):
+    for k in (1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0):
         assert f(torch.full((2,), k)).tolist() == ([2 * k] * 2 if k > 0 else [k - 1] * 2)
-    assert "test_compiled.py" in row()["reasons"][0]
+    assert (row()["traced"], row()["compiled_calls"], row()["segments"]) == (2, 3, 0), row()
 
 
 class Counting(torch.nn.Module):
@@ -446,12 +446,7 @@ def test_compiled_functions_run_from_their_traces_inside_one_that_is_deferred():
 
         @compile
         def fit(x, y):
-            seen = []
-            for k in range(6):
-                seen.append(step(x * (k + 1), y + x[:, :1]).item())
-                if seen[-1] > 1e6:
-                    break
-            return seen
+            return [step(x * (k + 1), y + x[:, :1]).tolist() for k in range(6)]  # which no trace has
 
         return fit(tensor((5, 3)), tensor((5, 1), 1))
 

@@ -194,7 +194,6 @@ def test_random_programs_over_random_sizes(names, several):
 @pytest.mark.parametrize("asks", [
     lambda x: sum(x[i] * i for i in range(x.shape[0])),
     lambda x: x.sum() * int(x.shape[0]),
-    lambda x: x.sum() * float(x.shape[0]),
     lambda x: x.sum() * len([0] * x.shape[0]),
     lambda x: x.sum() * list(range(100))[x.shape[0]],
     lambda x: x.sum() * sum(list(range(100))[: x.shape[0]]),
@@ -405,13 +404,11 @@ def test_sizes_that_come_often_become_machine_code_up_to_a_number(monkeypatch):
     assert sum(type(v.compiled) is not pipeline.Growing for v in made) == 3
 
 
-def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code():
-    shown = []
-
+def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code(capsys):
     @torch.compile
     def f(x):
         y = torch.tanh(x) * x.shape[0] + 1
-        shown.append(y.sum().item())
+        print(y.sum().item())
         return y * 2
 
     f(torch.ones(3))
@@ -420,7 +417,7 @@ def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code():
     for n in range(5, 40):
         x = tensor((n,), n)
         alike(f(x), (torch.tanh(x) * n + 1) * 2)
-        assert shown[-1] == pytest.approx((torch.tanh(x) * n + 1).sum().item(), rel=1e-5)
+        assert float(capsys.readouterr().out.split()[-1]) == pytest.approx((torch.tanh(x) * n + 1).sum().item(), rel=1e-5)
     assert row()["segments"] > 70, row()
     assert before == llvm.MADE
     for _ in range(pipeline.OFTEN + 3):

@@ -30,6 +30,7 @@ from ..core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
 from ..tape import autograd, engine
 from ..tape.function import Custom
 from . import pipeline
+from .effects import harmless
 from .graph import Equation, Graph, Variable
 from .sizes import Measured, numpy_of_sizes
 from .trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
@@ -303,12 +304,16 @@ class Forward:
         self._measured: tuple[Measured, tuple[int, ...]] | None = None
         self._shared: dict[Any, list[tuple[Any, Graph, list[int | None]]]] = {}
         """Backward graphs of sizes that vary, with what has to hold of these."""
+        self.complete = True
+        """Whether all that backward programs begin with is known, and along which edges the gradients of it leave: what a user's
+        function has put aside may be something else."""
         self.residuals = self._needed(graph)
         """The variables that backward programs begin with."""
         given = {v: i for i, v in enumerate(self._inputs)}
         out = {v: i for i, v in reversed(list(enumerate(graph.outputs)))}
         extra = [v for v in self.residuals if v not in given and v not in out]
         self.roots += [self.have.get(v) for v in extra]
+        self.complete &= all(v in self.have or v.dtype.kind in "iub" for v in self.residuals)
         where = {v: ("output", len(outputs) + i) for i, v in enumerate(extra)}
         where |= {v: ("output", i) for v, i in out.items()} | {v: ("operand", i) for v, i in given.items()}
         self._where = [where[v] for v in self.residuals]
@@ -463,6 +468,8 @@ class Forward:
             if _computed_again(v, made, {*kept, *graph.constants} - {v}):
                 kept.remove(v)
         needed = _from(backward, sorted(kept, key=order.__getitem__), self._inputs)
+        given = {*kept, *inputs, *backward.inputs, *needed.constants, *(v for e in needed.equations for v in e.outputs)}
+        self.complete = given.issuperset(needed.uses())
         beyond = [v for v in needed.uses() if v in inputs and v not in kept]
         return sorted({*kept, *beyond}, key=order.__getitem__)
 
@@ -505,13 +512,40 @@ def _from(graph: Graph, begin: Sequence[Variable], also: Sequence[Variable] = ()
 
 
 def opaque(edges: Sequence[Any]) -> bool:
-    """Whether the history behind some edges holds user's functions or values that hooks have packed."""
-    return any(not isinstance(node.prim, Primitive) or node.packed is not None for node in _nodes(edges))
+    """Whether the history behind some edges holds user's functions that do more than compute, or what hooks have packed."""
+    return any((custom(node) and not _computes(node)) or node.packed is not None for node in _nodes(edges))
 
 
 def hooked(edges: Sequence[Any]) -> bool:
-    """Whether hooks were put on something in the history behind some edges, but for where it begins."""
-    return any(node.hooks is not None for node in _nodes(edges))
+    """Whether hooks were put on something in the history behind some edges, but for where it begins, that do more than compute
+    another gradient."""
+    for node in _nodes(edges):
+        hooks = node.hooks
+        if hooks is None:
+            continue
+        more = hooks.retain or hooks.pre or hooks.post or hooks.accumulated
+        if more or not all(harmless(f) for fs in hooks.tensor.values() for f in fs.values()):
+            return True
+    return False
+
+
+def custom(node: Node) -> bool:
+    """Whether an operation is a user's function."""
+    return not isinstance(node.prim, Primitive)
+
+
+def has_custom(edges: Sequence[Any]) -> bool:
+    """Whether the history behind some edges holds user's functions."""
+    return any(map(custom, _nodes(edges)))
+
+
+def _computes(node: Node) -> bool:
+    """Whether the backward of a user's function, a class with a context, does nothing but compute."""
+    backward = getattr(node.prim, "backward", None)
+    if not isinstance(backward, functools.partial) or getattr(node, "ctx", None) is None or not backward.args:
+        return False
+    cls = backward.args[0]
+    return isinstance(cls, type) and all(harmless(getattr(cls, name)) for name in ("backward", "vjp") if hasattr(cls, name))
 
 
 def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
@@ -546,6 +580,11 @@ def used_up(end: Node, of_now: Callable[[Any], Any] = lambda shape: shape) -> No
 def _saved_edges(node: Node) -> Iterator[tuple[Variable, Any]]:
     """The variables that an operation has saved, with the edges along which their gradients leave."""
     if node.saved is FREED:  # a pass inside has released them: a pull says so
+        return
+    if custom(node):
+        context = getattr(node, "ctx", None)
+        kept = () if context is None else context._restored() or ()
+        yield from ((v, x._node) for x in kept if isinstance(x, Value) for v in _variables(x._a))
         return
     for x, edge in zip(node.saved, (*node.edges, node)):
         if type(x) is tuple:

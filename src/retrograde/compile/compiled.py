@@ -21,19 +21,20 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
-from ..core.node import Accumulate
+from ..core.node import Accumulate, producer
 from ..core.value import LevelArray, Value, dtype_of, shape_of
 from ..ops.random import GENERATORS
+from ..tape.function import Scratch
 from . import call as calls
 from . import deferred, log
-from .numbers import PLAIN
+from .outcomes import Otherwise
 from .reads import TooMuch
 from .signature import Signature
 from .sizes import Axes
 from .trace import ACTIVE, TRACING, Traced
 from .undo import Undone
-from .version import Changes, Version
-from .versions import Versions, replaced, scalars_in
+from .version import Changes, Rebinds, Version
+from .versions import Versions, by_value, replaced, scalars_in
 
 _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)
@@ -44,12 +45,22 @@ SIZES = 32
 """Sizes of arguments that are alike in all else for which a function is traced; for others it runs as it is."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
+BRANCHES = 4
+"""Versions that are traced since Python decides on elements in another way."""
+SELDOM = 2
+"""Calls that decide in a way of which there is no version, for each of which but the first ones it is traced."""
+ASTRAY = 8
+"""Such calls after which a function is deferred, where there are not more that ran from a trace."""
 _REASONS = 5
 """Of the reasons for which a function was traced again, so many are kept."""
 CONFIRMED = 2
 """Calls of a function that run both ways; of each version the first one does."""
 CONFIRMING: list[int] = []
 """The threads that are in such a call."""
+ALONE: list[int] = []
+"""The threads in which a compiled function runs as it is, for once."""
+
+_OTHERWISE: Any = object()
 
 FUNCTIONS: list[Row] = []
 
@@ -112,8 +123,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_changes", "_confirmed", "_deferred", "_f", "_given",
-        "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -124,11 +135,14 @@ class Compiled:
             functools.update_wrapper(self, f)
         self._given = f, root, ambient, plain, whole, name, dynamic
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
-        self._versions = Versions(dynamic)
+        self._versions = Versions(dynamic, given=True)
         self._deferred: str | None = None
-        self._attempts = self._confirmed = self._kinds = 0
+        self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
+        self._code: dict[Any, Any] = {}
+        self._forms: set[Any] = set()
+        """The forms of the versions that were confirmed."""
         self._changes: list[str] = []
         """Why it was traced again, the last times."""
         self._sizes: dict[Any, set[Any]] = {}
@@ -157,11 +171,16 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING else _plain(args)
+        tried: list[Version] = []
+        """Versions that decide in another way than this call."""
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._versions.varying.tensors else _plain(args)
         if quick is not None:
             at_once = self._at_once.get(quick)
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
-                return self._from_trace(at_once[1], args, (), args, kwargs, False)
+                out = self._from_trace(at_once[1], args, (), args, kwargs, False)
+                if out is not _OTHERWISE:
+                    return out
+                tried.append(at_once[1])
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -171,10 +190,15 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
+        given_places = tuple(self._versions.varying.tensors)
+        given, shape = flatten(self._versions.varying.outside()) if given_places else ((), None)
+        outside = [x for x in given if isinstance(x, Value)]
+        outside += [x._grad for x in outside if x._grad is not None]
+        leaves += outside
         others = [x._a for x in leaves if type(x._a) is not _ndarray]
         if any(not isinstance(a, _KNOWN) for a in others):
             return self._as_it_is("a tensor lies in another library's memory", args, kwargs)
-        roots = [self.root, *(x for x in found if not isinstance(x, Value))]
+        roots = [self.root, *(x for x in found if not isinstance(x, (Value, Scratch)))]
         transformed = bool(state.levels) and state.levels[-1].adopt is None
         if any(type(a) is not Traced for a in others):
             if trace is not None:  # derivatives that are taken inside of what is deferred: part of it, operation by operation
@@ -182,25 +206,43 @@ class Compiled:
             transformed = True
         if self._deferred is None:
             try:
-                key = self._key(found, leaves, tree, transformed)
+                key = self._key(found, leaves, tree if shape is None else (tree, shape, len(outside)), transformed)
                 scalars = scalars_in(found)
-                version = self._versions.holding(key, scalars)
+                version = self._versions.holding(key, scalars, but=tried)
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
-                if version is None:
-                    version = self._of_sizes(key, roots, leaves, scalars, found, tree)
-                if version is None:
-                    sizes = self._sizes.get(_form(key), ())
-                    if key not in sizes and len(sizes) >= SIZES:
-                        return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
-                    version = self._trace(key, roots, leaves, scalars, found, tree)
-                if version is not None and (version.clean or not transformed):
-                    if quick is not None and not transformed:
-                        if len(self._at_once) >= SIZES:
-                            self._at_once.clear()
-                        self._at_once[quick] = self._ambient(), version
-                    return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                while True:
+                    if version is None:
+                        if len(self._versions.varying.tensors) > len(given_places):
+                            counts["calls"] -= 1
+                            return self(*args, **kwargs)  # given what is another tensor now
+                        if tried and not self._another_way():
+                            return self._alone(args, kwargs)
+                        sizes = self._sizes.get(_form(key), ())
+                        try:
+                            if not tried:
+                                version = self._of_sizes(key, roots, leaves, scalars, found, tree, len(outside))
+                            if version is None:
+                                if key not in sizes and len(sizes) >= SIZES:
+                                    return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
+                                version = self._trace(key, roots, leaves, scalars, found, tree, len(outside), bool(tried))
+                        except Rebinds:
+                            counts["calls"] -= 1
+                            return self(*args, **kwargs)  # given what is there
+                        if version is None and tried:
+                            return self._alone(args, kwargs)
+                    if version is None or (transformed and not version.clean):
+                        break
+                    out = self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                    if out is not _OTHERWISE:
+                        if quick is not None and not transformed:
+                            if len(self._at_once) >= SIZES:
+                                self._at_once.clear()
+                            self._at_once[quick] = self._ambient(), version
+                        return out
+                    tried.append(version)
+                    version = self._versions.holding(key, scalars, but=tried)
         if transformed:
             unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
             return self._as_it_is(unclean if self._deferred is None else None, args, kwargs)
@@ -221,7 +263,7 @@ class Compiled:
 
     def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any, transformed: bool) -> Any:
         kinds = [_kind(x) for x in leaves]
-        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
+        rest = [(type(x), by_value(x)) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         key = Signature(tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed)
@@ -249,10 +291,21 @@ class Compiled:
         else:
             self._defer(reason)
 
+    def _another_way(self) -> bool:
+        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is. A
+        check that fails, or what happens at the end of a loop only, is not worth a trace."""
+        self._astray += 1
+        if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
+            self._defer("it decides on elements, and in ever other ways")
+            return False
+        return self._astray >= SELDOM and self._branches < BRANCHES
+
     def _trace(
-        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        outside: int, otherwise: bool,
     ) -> Version | None:  # fmt: skip
-        """The function traced for a signature; None where it is to be deferred."""
+        """The function traced for a signature; None where it is to be deferred. outside: as of Version; otherwise: whether it is
+        for another way to decide on elements, without which it can do."""
         form = _form(key)
         counts = form not in self._sizes or key in self._sizes[form]  # not those of another size only
         self._again(key, scalars, counts)
@@ -265,41 +318,53 @@ class Compiled:
             )
             self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
+        self._branches += otherwise
         try:
-            version = self._version(roots, leaves, scalars, found, tree)
+            version = self._version(roots, leaves, scalars, found, tree, outside)
             self._kinds += counts
             self._sizes.setdefault(form, set()).add(key)
             _check(version)
+        except Rebinds:
+            raise
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
+            if otherwise:
+                self._branches = BRANCHES
+                return None
             self._not_traced(str(reason), again=isinstance(reason, Changes))  # what the first call makes is there at the next
             return None
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
+            if otherwise:
+                return None
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
+        form = version.form()
+        if form is not None and form in self._forms:  # another object somewhere, and the same code
+            version.confirmed = 1
         self.row.counts["versions"] += 1
         self._versions.add(key, version, VERSIONS * SIZES)
         return version
 
     def _version(
-        self, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        self, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any, outside: int,
         axes: Axes = (),
     ) -> Version:  # fmt: skip
         recorded = grad_mode_now() != OFF
         with calls.alone(), grad_mode(recorded):
             version = Version(
                 self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
-                scalars=scalars, pure=True, varying=self._versions.varying, axes=axes,
+                scalars=scalars, pure=True, varying=self._versions.varying, decides=not self._whole, outside=outside,
+                code=self._code, axes=axes,
             )  # fmt: skip
         self.row.counts["traced"] += 1
         return version
 
     def _of_sizes(
-        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        outside: int,
     ) -> Version | None:  # fmt: skip
         """The version of a trace in which sizes vary; None where each size has its own."""
-
         form = _form(key)
 
         def trace(axes: Axes) -> Version:
@@ -307,7 +372,7 @@ class Compiled:
             if counts and self._kinds >= VERSIONS:
                 raise UnsupportedError(f"more than {VERSIONS} versions")  # what becomes of it is said by whoever traces it alone
             self._again(key, scalars, False)
-            version = self._version(roots, leaves, scalars, found, tree, axes)
+            version = self._version(roots, leaves, scalars, found, tree, outside, axes)
             _check(version)
             self._kinds += counts
             self._sizes.setdefault(form, set())
@@ -324,20 +389,27 @@ class Compiled:
     def _from_trace(
         self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any, transformed: bool
     ) -> Any:  # fmt: skip
+        """The result of a call by a version; `_OTHERWISE` where the call decides in another way."""
         if not version.confirmed or self._confirmed < CONFIRMED:
             try:
                 expected = version.tried(leaves, scalars, transformed)
+            except Otherwise:
+                return _OTHERWISE
             except Exception:
                 return self._failed(version, leaves, args, kwargs)
             out = self._alone(args, kwargs)
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
+            else:
+                self._forms.add(version.form())
             version.confirm()
             self._confirmed += 1
             return out
         try:
             out = version.run(leaves, scalars, transformed)
+        except Otherwise:
+            return _OTHERWISE
         except Exception:
             return self._failed(version, leaves, args, kwargs)
         self.row.counts["compiled_calls"] += 1
@@ -347,12 +419,15 @@ class Compiled:
         return out
 
     def _alone(self, args: Any, kwargs: Any) -> Any:
-        """What the function itself gives, and what is compiled inside it too."""
-        CONFIRMING.append(threading.get_ident())
+        """What the function itself gives. As long as no trace of it is believed, what is compiled inside runs as it is, too."""
+        lists = (ALONE,) if self._confirmed >= CONFIRMED else (ALONE, CONFIRMING)
+        for threads in lists:
+            threads.append(threading.get_ident())
         try:
             return self._f(*args, **kwargs)
         finally:
-            CONFIRMING.remove(threading.get_ident())
+            for threads in lists:
+                threads.remove(threading.get_ident())
 
     def _failed(self, version: Version, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """What the function itself makes of a call that fails in compiled code: it may expect the exception. Where it does not,
@@ -395,6 +470,8 @@ def _plain(args: tuple[Any, ...]) -> Any:
         for x in args:
             if x._a.__class__ is not _ndarray or x._level or x._grad is not None:
                 return None
+            if x._node is not None and x._node.hooks is not None:  # (a slot of a node has none to show, and no quick way)
+                return None
     except AttributeError:
         return None
     if len(args) > 1 and len(set(map(id, args))) < len(args):
@@ -405,7 +482,9 @@ def _plain(args: tuple[Any, ...]) -> Any:
 def _kind(x: Value) -> Any:
     """What tells tensors apart that need other code."""
     a, edge = x._a, x._node
-    leaf = edge and type(edge) is Accumulate
+    leaf: Any = edge and type(edge) is Accumulate
+    if edge is not None and producer(edge).hooks is not None:
+        leaf = leaf, "hooked"
     if type(a) is _ndarray:
         return type(x), a.shape, a.dtype, leaf, x._grad is None, a.strides
     return type(x), tuple(shape_of(a)), dtype_of(a), leaf, x._grad is None, None

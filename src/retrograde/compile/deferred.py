@@ -18,11 +18,10 @@ import numpy as np
 from .._tree import flatten
 from ..backend.numpy import NUMPY
 from ..core.node import Node, producer, tick
-from ..core.params import params_key
 from ..core.value import Value
 from ..tape import mutation
 from ..tape.inplace import live_views, look_again
-from . import pipeline
+from . import layout, pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
 from .sizes import MACHINE
@@ -100,8 +99,10 @@ class Deferral(Trace):
             outputs = [x.variable for x in wanted]
             graph = Graph([v for v, _ in constants], {}, self.equations, outputs)
             found = self._compiled(graph)(*[array for _, array in constants])
+            lies = layout.orders(self) if any(e.prim.name == "transpose" for e in self.equations) else None
             for x, array in zip(wanted, found):
-                x.value = array
+                at = None if lies is None else lies(x.variable)
+                x.value = array if at is None else layout.laid(array, at)
             self._known += map(weakref.ref, wanted)
             self.segments += 1
         self.equations, self.constants, self.settled = [], {}, []
@@ -109,7 +110,7 @@ class Deferral(Trace):
             self._commit(self.held)
 
     def _compiled(self, graph: Graph) -> Any:
-        key = _structure(graph)
+        key = graph.structure()
         found = SEGMENTS.get(key) if key is not None else None
         if found is None:
             self.new += 1
@@ -287,20 +288,3 @@ def _form(graph: Graph) -> Any:
         for v in e.outputs:
             numbers[v] = len(numbers)
     return tuple(parts), tuple([numbers.get(v, -1) for v in graph.outputs])
-
-
-def _structure(graph: Graph) -> Any:
-    """What two segments have in common that can run the same code; None where a parameter has no key."""
-    numbers = {v: i for i, v in enumerate(graph.inputs)}
-    parts: list[Any] = [tuple([(v.shape, v.dtype) for v in graph.inputs])]
-    try:
-        for e in graph.equations:
-            inputs = tuple([None if v is None else numbers[v] for v in e.inputs])
-            parts.append((e.prim.name, inputs, params_key(e.prim, e.params)))
-            for v in e.outputs:
-                numbers[v] = len(numbers)
-        parts.append(tuple([numbers[v] for v in graph.outputs]))
-        hash(tuple(parts))
-    except TypeError:
-        return None
-    return tuple(parts)

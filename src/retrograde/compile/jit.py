@@ -16,12 +16,11 @@ from ..core import value as values
 from ..core.value import Value, make
 from . import log, pipeline
 from .emit.shortcut import MISSED
-from .numbers import PLAIN
 from .signature import Signature
 from .sizes import Axes
 from .trace import ACTIVE, tracing
 from .version import Version
-from .versions import Versions, replaced, scalars_in
+from .versions import Versions, by_value, replaced, scalars_in
 
 if TYPE_CHECKING:
     from .cost import Cost
@@ -155,7 +154,7 @@ class Jit:
     def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Signature:
         """What tells calls apart that need other code, but for the values of numbers, which versions look at themselves."""
         kinds = [(type(x), x._a.shape, x._a.dtype, x._node is None, x._grad is None) for x in leaves]
-        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, _ARRAYS)]
+        rest = [(type(x), by_value(x)) for x in found if not isinstance(x, _ARRAYS)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         return Signature(tree, tuple(kinds), tuple(rest), state.mode, alike)

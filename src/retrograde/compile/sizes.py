@@ -69,6 +69,8 @@ class Measured:
         if _without(shapes, self.axes) != self._fixed:
             return None
         sizes = tuple([shapes[i][axis] for i, axis in self.axes])
+        if self.trace.ordered and min(sizes) < 2:  # an axis of one element has no place in the order in which arrays lie
+            return None
         return sizes if self.hold(sizes, self.conditions.values()) else None
 
     def hold(self, sizes: tuple[int, ...], conditions: Any) -> bool:
@@ -375,6 +377,8 @@ class Family:
             version = trace(axes)
             found = version.at(shapes)
         except Exception as problem:  # where it is the function's own, it comes again when the size is none that varies
+            if getattr(problem, "comes_again", False):
+                raise
             self.reason = f"{type(problem).__name__} while it was traced for sizes that vary: {problem}"
             return None
         if version.measured.several(self.met):

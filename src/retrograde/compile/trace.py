@@ -28,6 +28,7 @@ from ..core.number import UNKNOWN, Number, Term
 from ..core.primitive import PRIMITIVES
 from ..core.value import Value, make
 from ..tape.inplace import live_views
+from . import layout
 from .graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
@@ -144,6 +145,12 @@ class Trace:
         """The arrays that are made of sizes alone, for each anew."""
         self.asked: list[tuple[Term, tuple[str, int] | None]] = []
         """The terms of sizes whose value was asked for, and the user's lines."""
+        self.outcomes: Any = None
+        """What says which way Python goes where it decides on elements (`Outcomes`); without it that is refused."""
+        self.begun: dict[Variable, np.ndarray] = {}
+        """The arrays of the call for which the function is traced, as far as they are known, by what stands for them."""
+        self.ordered = False
+        """Whether it was asked how arrays lie in memory."""
         self.inlined: list[Any] = []
         """What the report says of the compiled functions that were called inside, once for each call."""
 
@@ -246,16 +253,20 @@ class Trace:
 
     def value_of(self, number: Number) -> Any:
         """See `Keeper`: the trace holds for this value."""
-        if number.value is UNKNOWN:
+        if number.value is not UNKNOWN:
+            if number.term.sized:
+                self.asked.append((number.term, user_line()))
+            return self.outcome_of(number.term, True, number.value)
+        if number.kind is not int:  # another one each time
             self.refuse("the value of a number that item() gave")
-        if number.term.sized:
-            self.asked.append((number.term, user_line()))
-        return self.outcome_of(number.term, True, number.value)
+        return self.outcome_of(number.term, False, UNKNOWN)
 
     def outcome_of(self, term: Term, known: bool, outcome: Any) -> Any:
         """See `Keeper`."""
         if not known:
-            self.refuse("the value of a number that item() gave")
+            if self.outcomes is None or not self.open:
+                self.refuse("the value of a number that item() gave")
+            return self.outcomes.answer(term)
         if term.sized and not self.open:
             raise LevelError(f"a size that {self.what} was given was used after the function had returned")
         self._terms.append(term)
@@ -305,8 +316,8 @@ class Trace:
 
     def forget(self) -> None:
         """Let go of what leads back to the trace, where nothing comes of it: memory that it has met is the program's again."""
-        self.equations, self.asked = [], []
-        self.shapes, self.remade, self.entries = {}, {}, {}
+        self.equations, self.asked, self.replaced, self.constants, self.settled = [], [], [], {}, []
+        self.shapes, self.remade, self.entries, self.begun, self.outcomes = {}, {}, {}, {}, None
 
     def _computed(self, term: Term, dtype: np.dtype, number: Number) -> Traced:
         """A number that item() gave, and what is computed of such ones, as an array."""
@@ -338,13 +349,16 @@ class Trace:
         inputs = [None if x is None else make(values.core_class, x) for x in arrays]
         avals = [None if x is None else Aval(tuple(x.shape), x.dtype) for x in arrays]
         namespace = next(x for x in inputs if x is not None).__array_namespace__()
-        begun, conditions = len(self.equations), dict(self.conditions)
+        begun, conditions, outcomes = len(self.equations), dict(self.conditions), self.outcomes
+        self.outcomes = None  # the kernel is to do without
         try:
             with grad_mode(False):
                 out = prim.kernel(namespace, *inputs, **params)
             shape, dtype = prim.infer(avals, {key: _known(p, False) for key, p in params.items()})
         except (UnsupportedError, AttributeError, TypeError, ValueError, NotImplementedError):
             out = None
+        finally:
+            self.outcomes = outcomes
         array = out._a if isinstance(out, Value) else out
         if type(array) is Traced and (array.shape, array.dtype) == (tuple(shape), dtype):
             return array
@@ -433,15 +447,23 @@ class TraceBackend(Backend):
             return number
         return np.array(number, np.float64)  # a segment is compiled by its parameters, and this one is none
 
+    def storage_order(self, array: Any) -> tuple[int, ...] | None:
+        if array.value is not None:
+            return layout.order_of(array.value)
+        array.trace.ordered = True
+        return layout.orders(array.trace)(array.variable)
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return array
         return like.trace.constant(array)
 
     def to_host(self, array: Any) -> np.ndarray:
-        found: np.ndarray = array.trace.elements(array)
+        trace = array.trace
+        if trace.outcomes is not None and trace.open and array.value is None:
+            return trace.outcomes.elements(array)  # type: ignore[no-any-return]
+        found: np.ndarray = trace.elements(array)
         return found
-
 
     def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
         trace: Trace = next(x._a.trace for x in holders if type(x._a) is Traced)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tape.function import Scratch
 from .numbers import PLAIN
 from .signature import Signature, difference
 from .sizes import Axes, Family, layout
@@ -21,12 +22,15 @@ ALIKE = 8
 
 
 class Versions(dict[Signature, list[Version]]):
-    """The versions by signature, in which numbers stand by their type. dynamic: whether sizes are taken to vary at once (None:
-    where they do)."""
+    """The versions by signature, in which numbers stand by their type.
 
-    def __init__(self, dynamic: bool | None = None) -> None:
+    dynamic: whether sizes are taken to vary at once (None: where they do). given: whether each call is given the tensors at
+    places where another one is found from call to call.
+    """
+
+    def __init__(self, dynamic: bool | None = None, *, given: bool = False) -> None:
         super().__init__()
-        self.varying = Varying()
+        self.varying = Varying(given)
         self._dynamic = dynamic
         self._made: list[Signature] = []
         """The signatures of versions that were made for some sizes, oldest first."""
@@ -51,18 +55,20 @@ class Versions(dict[Signature, list[Version]]):
         found = family.version(shapes, scalars, trace, self.varying.add, every=self._dynamic is True)
         return found, None if family.reason is None else f"each size is a version of its own: {family.reason}"
 
-    def holding(self, key: Signature, scalars: Sequence[Any], *, noting: bool = True) -> Version | None:
+    def holding(
+        self, key: Signature, scalars: Sequence[Any], *, noting: bool = True, but: Sequence[Version] = ()
+    ) -> Version | None:
         """The version that can run a call with these numbers. Where there is none, the numbers that are others than in all of
-        them are noted to vary; which takes longer, and noting: whether to do so."""
+        them are noted to vary; which takes longer, and noting: whether to do so. but: those that have turned out not to."""
         known = self.get(key)
         if known is None:
             return None
         for i, version in enumerate(known):
-            if version.holds(scalars):
+            if not (but and version in but) and version.holds(scalars):
                 if i:
                     known.insert(0, known.pop(i))
                 return version
-        for version in known if noting else ():
+        for version in known if noting and not but else ():
             self.varying.add(version.missed(scalars))
         return None
 
@@ -86,11 +92,18 @@ class Versions(dict[Signature, list[Version]]):
 
 
 def scalars_in(found: Sequence[Any]) -> list[Any]:
-    """The numbers among the leaves of the arguments that a version may read at each call."""
-    return [x for x in found if type(x) in PLAIN]
+    """What a version may read at each call of the leaves of the arguments: numbers, and what it is given to put things on."""
+    return [x for x in found if type(x) in PLAIN or isinstance(x, Scratch)]
+
+
+def by_value(x: Any) -> Any:
+    """What of a leaf that is no array tells calls apart."""
+    if type(x) in PLAIN:
+        return None
+    return tuple(vars(x).items()) if isinstance(x, Scratch) else x
 
 
 def replaced(found: Sequence[Any], scalars: Sequence[Any]) -> list[Any]:
     """The leaves of the arguments with other numbers."""
     rest = iter(scalars)
-    return [next(rest) if type(x) in PLAIN else x for x in found]
+    return [next(rest) if type(x) in PLAIN or isinstance(x, Scratch) else x for x in found]
