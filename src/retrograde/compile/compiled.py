@@ -47,7 +47,7 @@ ATTEMPTS = 3
 BRANCHES = 4
 """Versions that are traced since Python decides on elements in another way."""
 SELDOM = 2
-"""Calls that decide in a way of which there is no version, for each of which but the first ones it is traced."""
+"""Of the calls that decide in a way of which there is no version, the one from which on it is traced for them, or deferred."""
 ASTRAY = 8
 """Such calls after which a function is deferred, where there are not more that ran from a trace."""
 _REASONS = 5
@@ -216,7 +216,9 @@ class Compiled:
                             counts["calls"] -= 1
                             return self(*args, **kwargs)  # given what is another tensor now
                         if tried and not self._another_way():
-                            return self._alone(args, kwargs)
+                            if self._astray < SELDOM:
+                                return self._alone(args, kwargs)
+                            break
                         sizes = self._sizes.get(_form(key), ())
                         if key not in sizes and len(sizes) >= SIZES:
                             return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
@@ -287,13 +289,17 @@ class Compiled:
             self._defer(reason)
 
     def _another_way(self) -> bool:
-        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is. A
-        check that fails, or what happens at the end of a loop only, is not worth a trace."""
+        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is, or
+        deferred. A check that fails, or what happens at the end of a loop only, is not worth a trace, and further ones have to
+        be earned."""
         self._astray += 1
+        if self._astray == SELDOM:
+            self.row.reasons.append("it decides on elements, and some calls go another way than those before")
         if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
             self._defer("it decides on elements, and in ever other ways")
             return False
-        return self._astray >= SELDOM and self._branches < BRANCHES
+        earned = self._branches < BRANCHES and self.row.counts["compiled_calls"] >= self._branches
+        return self._astray >= SELDOM and earned
 
     def _trace(
         self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,

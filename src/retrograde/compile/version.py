@@ -208,7 +208,7 @@ class Version:
         with LOCK, calls.alone(), Substituted(trace, list(own.values()), outside) as held:
             try:
                 with mathematics(reads.functions) if standing else contextlib.nullcontext(), floats(reads.functions):
-                    arrays = {key: a.value if type(a) is Traced else a for key, a in held.arrays.items()}
+                    arrays: dict[int, Any] = {key: a.value if type(a) is Traced else a for key, a in held.arrays.items()}
                     if all(type(a) is _ndarray for a in arrays.values()):
                         trace.begun = {x.variable: arrays[key] for key, x in held.entered.items()}
                         if self._decides:
@@ -397,7 +397,7 @@ class Version:
         """The tensors from outside that become leaves that want a gradient."""
         self.clean = self.clean and not self._leaves
         self._natural = not held.cut
-        self.opaque = historic and calls.opaque([y._node for y in outputs])
+        self.opaque: bool = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
         self.hooked = historic and calls.hooked([y._node for y in outputs])
         """Whether the function puts hooks on what it computes, which are then called at every pass."""
@@ -541,7 +541,7 @@ class Version:
         made: list[Any] = []
         for kind in self._results:
             made.append(self._result(kind, leaves, found, returned, made))
-        if self._stores:
+        if stored is not None and self._stores:
             self._store(stored(made), scalars)
         return unflatten(self.tree, [made[i] for i in self._order])
 
