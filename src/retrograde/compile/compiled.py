@@ -122,7 +122,7 @@ class Compiled:
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
         "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
-        "_deferred", "_f", "_forms", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -134,6 +134,8 @@ class Compiled:
         self._given = f, root, ambient, plain, whole, name
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
         self._versions = Versions(given=True)
+        self._places = self._versions.varying.tensors
+        """Where tensors are found outside that are others from call to call."""
         self._deferred: str | None = None
         self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
@@ -169,16 +171,15 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        tried: list[Version] = []
-        """Versions that decide in another way than this call."""
-        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._versions.varying.tensors else _plain(args)
+        astray = None
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._places else _plain(args)
         if quick is not None:
             at_once = self._at_once.get(quick)
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
                 out = self._from_trace(at_once[1], args, (), args, kwargs, False)
                 if out is not _OTHERWISE:
                     return out
-                tried.append(at_once[1])
+                astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -188,7 +189,7 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
-        given_places = tuple(self._versions.varying.tensors)
+        given_places = tuple(self._places)
         given, shape = flatten(self._versions.varying.outside()) if given_places else ((), None)
         outside = [x for x in given if isinstance(x, Value)]
         outside += [x._grad for x in outside if x._grad is not None]
@@ -203,6 +204,8 @@ class Compiled:
                 return self._f(*args, **kwargs)
             transformed = True
         if self._deferred is None:
+            tried = [] if astray is None else [astray]
+            """Versions that decide in another way than this call."""
             try:
                 key = self._key(found, leaves, tree if shape is None else (tree, shape, len(outside)), transformed)
                 scalars = scalars_in(found)
@@ -212,7 +215,7 @@ class Compiled:
             else:
                 while True:
                     if version is None:
-                        if len(self._versions.varying.tensors) > len(given_places):
+                        if len(self._places) > len(given_places):
                             counts["calls"] -= 1
                             return self(*args, **kwargs)  # given what is another tensor now
                         if tried and not self._another_way():

@@ -135,6 +135,7 @@ class Version:
 
     confirmed = 0
     """How many calls have run both ways and agreed."""
+    opaque: bool
 
     def __init__(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
@@ -164,6 +165,7 @@ class Version:
         self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
         self._lies = [(x, x._a.strides) for x, *_ in self._known] if self.trace.ordered else []
         """Tensors from outside of which it matters how they lie in memory."""
+        self._watched = bool(self._hooks or self._lies)
         self._orders: dict[int, layout.Order] = {}
         """The orders in which arrays lie that the function gives, where they are others than compiled code gives."""
         with log.about(name):
@@ -346,6 +348,7 @@ class Version:
         self._order = [result(y) for y in results]
         """Which of `_results` the leaves of the result are."""
         self._stores = [(p, kept(now)) for p, now in self._stores]
+        self._straight = self._order == list(range(len(self._results)))
         self._writes = [
             (place(x), output(x._a, x._node if isinstance(x, Value) else None)) for x in held.changed_holders()
         ]  # fmt: skip
@@ -397,7 +400,7 @@ class Version:
         """The tensors from outside that become leaves that want a gradient."""
         self.clean = self.clean and not self._leaves
         self._natural = not held.cut
-        self.opaque: bool = historic and calls.opaque([y._node for y in outputs])
+        self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
         self.hooked = historic and calls.hooked([y._node for y in outputs])
         """Whether the function puts hooks on what it computes, which are then called at every pass."""
@@ -470,10 +473,13 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
-        if self._hooks and any(node.hooks is not hooks for node, hooks in self._hooks):
-            return False
-        if self._lies and any(x._a.strides != strides for x, strides in self._lies):
-            return False
+        if self._watched:
+            for node, hooks in self._hooks:
+                if node.hooks is not hooks:
+                    return False
+            for x, strides in self._lies:
+                if x._a.strides != strides:
+                    return False
         found: bool = self._unchanged(scalars)
         return found
 
@@ -534,8 +540,9 @@ class Version:
         returned, stored = ((), None) if self._late is None else self._late([_bare(y) for y in found], early)
         if self._orders:
             found = self._laid(found)
-        for place in self._leaves:
-            autograd.leaf(_found(place, leaves))
+        if self._leaves:
+            for place in self._leaves:
+                autograd.leaf(_found(place, leaves))
         if self._writes or self._gradients:
             self._leave(leaves, found)
         made: list[Any] = []
@@ -543,7 +550,7 @@ class Version:
             made.append(self._result(kind, leaves, found, returned, made))
         if stored is not None and self._stores:
             self._store(stored(made), scalars)
-        return unflatten(self.tree, [made[i] for i in self._order])
+        return unflatten(self.tree, made if self._straight else [made[i] for i in self._order])
 
     def _hold(self, found: Sequence[Any], early: Any) -> None:
         """Raise Otherwise where the outputs of a call decide something in another way."""
@@ -588,7 +595,7 @@ class Version:
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
         more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
         more = more or self._leaves
-        every = self._given == list(range(len(self._given))) and self._order == list(range(len(self._results)))
+        every = self._given == list(range(len(self._given))) and self._straight
         if more or self.decides or not every:
             return None
         scope: dict[str, Any] = {
