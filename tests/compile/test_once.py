@@ -647,3 +647,34 @@ def test_hooks_on_what_a_function_computes_are_called_by_each_pass():
             torch.testing.assert_close(x.grad, y.grad)
             assert len(seen) - before == (0 if once else 2)
         assert (row()["compiled_calls"] > 0) is once, row()
+
+
+# ------------------------------------------------------------------------------------------ the other dialects
+
+
+@pytest.mark.parametrize("dialect", ["paddle", "mindspore"])
+def test_the_other_dialects_do_so_too(dialect):
+    if dialect == "paddle":
+        import retrograde.dialects.paddle as paddle
+
+        wrap, tensor = paddle.jit.to_static, paddle.to_tensor
+    else:
+        import retrograde.dialects.mindspore as ms
+
+        wrap, tensor = ms.jit, ms.Tensor
+    kept = {"count": 0, "last": None}
+
+    @wrap
+    def f(x):
+        kept["count"] += 1
+        kept["last"] = x * kept["count"]
+        if x.sum() > 4:
+            return kept["last"] + 1
+        return kept["last"]
+
+    for k, value in enumerate((1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 1.0)):
+        out = f(tensor(np.full(2, value, np.float32)))
+        assert [float(y) for y in out] == [value * (k + 1) + (value > 2)] * 2
+        assert kept["count"] == k + 1
+        assert (out is kept["last"]) is (value < 2)
+    assert row()["compiled_calls"] >= 3, row()

@@ -48,7 +48,7 @@ ATTEMPTS = 3
 BRANCHES = 4
 """Versions that are traced since Python decides on elements in another way."""
 SELDOM = 2
-"""Calls that decide in a way of which there is no version, for each of which but the first ones it is traced."""
+"""Of the calls that decide in a way of which there is no version, the one from which on it is traced for them, or deferred."""
 ASTRAY = 8
 """Such calls after which a function is deferred, where there are not more that ran from a trace."""
 _REASONS = 5
@@ -124,7 +124,7 @@ class Compiled:
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
         "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
-        "_deferred", "_f", "_forms", "_given", "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -136,6 +136,8 @@ class Compiled:
         self._given = f, root, ambient, plain, whole, name, dynamic
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
         self._versions = Versions(dynamic, given=True)
+        self._places = self._versions.varying.tensors
+        """Where tensors are found outside that are others from call to call."""
         self._deferred: str | None = None
         self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
@@ -171,16 +173,15 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        tried: list[Version] = []
-        """Versions that decide in another way than this call."""
-        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._versions.varying.tensors else _plain(args)
+        astray = None
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._places else _plain(args)
         if quick is not None:
             at_once = self._at_once.get(quick)
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
                 out = self._from_trace(at_once[1], args, (), args, kwargs, False)
                 if out is not _OTHERWISE:
                     return out
-                tried.append(at_once[1])
+                astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -190,7 +191,7 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
-        given_places = tuple(self._versions.varying.tensors)
+        given_places = tuple(self._places)
         given, shape = flatten(self._versions.varying.outside()) if given_places else ((), None)
         outside = [x for x in given if isinstance(x, Value)]
         outside += [x._grad for x in outside if x._grad is not None]
@@ -205,6 +206,8 @@ class Compiled:
                 return self._f(*args, **kwargs)
             transformed = True
         if self._deferred is None:
+            tried = [] if astray is None else [astray]
+            """Versions that decide in another way than this call."""
             try:
                 key = self._key(found, leaves, tree if shape is None else (tree, shape, len(outside)), transformed)
                 scalars = scalars_in(found)
@@ -214,11 +217,13 @@ class Compiled:
             else:
                 while True:
                     if version is None:
-                        if len(self._versions.varying.tensors) > len(given_places):
+                        if len(self._places) > len(given_places):
                             counts["calls"] -= 1
                             return self(*args, **kwargs)  # given what is another tensor now
                         if tried and not self._another_way():
-                            return self._alone(args, kwargs)
+                            if self._astray < SELDOM:
+                                return self._alone(args, kwargs)
+                            break
                         sizes = self._sizes.get(_form(key), ())
                         try:
                             if not tried:
@@ -292,13 +297,17 @@ class Compiled:
             self._defer(reason)
 
     def _another_way(self) -> bool:
-        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is. A
-        check that fails, or what happens at the end of a loop only, is not worth a trace."""
+        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is, or
+        deferred. A check that fails, or what happens at the end of a loop only, is not worth a trace, and further ones have to
+        be earned."""
         self._astray += 1
+        if self._astray == SELDOM:
+            self.row.reasons.append("it decides on elements, and some calls go another way than those before")
         if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
             self._defer("it decides on elements, and in ever other ways")
             return False
-        return self._astray >= SELDOM and self._branches < BRANCHES
+        earned = self._branches < BRANCHES and self.row.counts["compiled_calls"] >= self._branches
+        return self._astray >= SELDOM and earned
 
     def _trace(
         self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,

@@ -68,7 +68,7 @@ def floats(functions: Sequence[types.FunctionType]) -> Iterator[None]:
 
 def _float(x: Any = 0.0) -> Any:
     if isinstance(x, Value) and type(x._a) is Traced and x._a.trace.leaves:
-        x = x.item()  # type: ignore[attr-defined]
+        x = x.item()
     return as_float(x)
 
 

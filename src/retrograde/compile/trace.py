@@ -461,8 +461,9 @@ class TraceBackend(Backend):
     def to_host(self, array: Any) -> np.ndarray:
         trace = array.trace
         if trace.outcomes is not None and trace.open and array.value is None:
-            return trace.outcomes.elements(array)  # type: ignore[no-any-return]
-        found: np.ndarray = trace.elements(array)
+            found: np.ndarray = trace.outcomes.elements(array)
+        else:
+            found = trace.elements(array)
         return found
 
     def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:

@@ -215,6 +215,7 @@ class Version:
         self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
         self._lies = [(x, x._a.strides) for x, *_ in self._known] if self.trace.ordered else []
         """Tensors from outside of which it matters how they lie in memory."""
+        self._watched = bool(self._hooks or self._lies)
         self._orders: dict[int, layout.Order] = {}
         """The orders in which arrays lie that the function gives, where they are others than compiled code gives."""
         self.forward: calls.Forward | None = None
@@ -327,7 +328,7 @@ class Version:
                         aware.enter_context(mathematics(reads.functions))
                     if self._axes:
                         aware.enter_context(numpy_of_sizes())
-                    arrays = {key: a.value if type(a) is Traced else a for key, a in held.arrays.items()}
+                    arrays: dict[int, Any] = {key: a.value if type(a) is Traced else a for key, a in held.arrays.items()}
                     if all(type(a) is _ndarray for a in arrays.values()):
                         trace.begun = {x.variable: arrays[key] for key, x in held.entered.items()}
                         if self._decides:
@@ -470,6 +471,7 @@ class Version:
         self._order = [result(y) for y in results]
         """Which of `_results` the leaves of the result are."""
         self._stores = [(p, kept(now)) for p, now in self._stores]
+        self._straight = self._order == list(range(len(self._results)))
         self._writes = [
             (place(x), output(x._a, x._node if isinstance(x, Value) else None)) for x in held.changed_holders()
         ]  # fmt: skip
@@ -597,10 +599,13 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
-        if self._hooks and any(node.hooks is not hooks for node, hooks in self._hooks):
-            return False
-        if self._lies and any(x._a.strides != strides for x, strides in self._lies):
-            return False
+        if self._watched:
+            for node, hooks in self._hooks:
+                if node.hooks is not hooks:
+                    return False
+            for x, strides in self._lies:
+                if x._a.strides != strides:
+                    return False
         found: bool = self._unchanged(scalars)
         return found
 
@@ -678,16 +683,17 @@ class Version:
         returned, stored = ((), None) if self._late is None else self._late([_bare(y) for y in found], early)
         if self._orders:
             found = self._laid(found)
-        for place in self._leaves:
-            autograd.leaf(_found(place, leaves))
+        if self._leaves:
+            for place in self._leaves:
+                autograd.leaf(_found(place, leaves))
         if self._writes or self._gradients:
             self._leave(leaves, found)
         made: list[Any] = []
         for kind in self._results:
             made.append(self._result(kind, leaves, found, returned, made))
-        if self._stores:
+        if stored is not None and self._stores:
             self._store(stored(made), scalars)
-        return unflatten(self.tree, [made[i] for i in self._order])
+        return unflatten(self.tree, made if self._straight else [made[i] for i in self._order])
 
     def _hold(self, found: Sequence[Any], early: Any) -> None:
         """Raise Otherwise where the outputs of a call decide something in another way."""
@@ -731,7 +737,7 @@ class Version:
         """A function of the arguments of a call that does what `run` does, behind what `holds` looks at, or returns MISSED: where
         they are nothing but tensors like these, each another one, without a gradient, and the call leaves nothing behind; None
         elsewhere. It takes a tenth of the time for small arrays."""
-        every = self._order == list(range(len(self._results))) and not any(kind == "view" for kind, _, _ in self._results)
+        every = self._straight and not any(kind == "view" for kind, _, _ in self._results)
         if self.decides or self._leaves or not every or type(self.compiled) is pipeline.Growing:  # which is replaced
             return None
         plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
