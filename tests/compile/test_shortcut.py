@@ -281,9 +281,7 @@ def test_threads_that_call_at_once_have_buffers_of_their_own():
     expected, wrong = f(x, w)._a.tobytes(), []
 
     def caller():
-        for _ in range(30):
-            if f(x, w)._a.tobytes() != expected:
-                wrong.append(1)
+        wrong.extend(1 for _ in range(30) if f(x, w)._a.tobytes() != expected)
 
     threads = [threading.Thread(target=caller) for _ in range(4)]
     for t in threads:
