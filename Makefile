@@ -84,6 +84,7 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --operations
 	$(BIN)/python -m benchmarks --compiled
+	-$(BIN)/python benchmarks/products.py
 	$(BIN)/python benchmarks/threads.py
 
 bench-quick: $(STAMP) ## the same with fewer repetitions

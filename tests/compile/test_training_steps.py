@@ -9,6 +9,7 @@ import retrograde.dialects.torch as torch
 from retrograde.compile import compile_report
 from retrograde.dialects.torch._stream import KIND, Stream
 from retrograde.ops.random import draw
+from retrograde.tape import mutation
 
 nn = torch.nn
 
@@ -86,3 +87,44 @@ def test_a_gradient_that_is_nothing_but_rounding_does_not_speak_against_a_trace(
     losses = [step().item() for _ in range(12)]
     assert losses[-1] < losses[0]
     assert compile_report().to_dict()["functions"][-1]["compiled_calls"] >= 8
+
+
+def test_what_a_step_writes_is_exchanged_only_where_nobody_else_holds_it(monkeypatch):
+    torch.manual_seed(0)
+    net = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    x = torch.randn(4, 64)
+
+    @torch.compile
+    def step():
+        optimizer.zero_grad()
+        loss = net(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    for _ in range(4):
+        step()
+    held = net.weight._a
+    address, version = held.ctypes.data, net.weight._version
+    view, shared = net.weight.detach()[1], net.weight.detach().numpy()
+    before = view.clone()
+    step()
+    assert net.weight._a is held  # a view, NumPy's array and this test look at it
+    assert net.weight._a.ctypes.data == address
+    assert not torch.equal(view, before)
+    assert np.array_equal(shared, net.weight._a)
+    assert np.array_equal(view._a, net.weight._a[1])
+    assert net.weight._version == version + 1
+    saved = net.weight * net.weight  # a node that keeps it notices the change
+    del held, view, shared
+    step()
+    with pytest.raises(RuntimeError, match="changed in place"):
+        saved.sum().backward()
+    del saved
+    exchanged, found = mutation.exchanged, []
+    monkeypatch.setattr(mutation, "exchanged", lambda value, array: found.append(exchanged(value, array)) or found[-1])
+    version = net.weight._version
+    step()
+    assert found == [True] * 2  # the weight and its momentum
+    assert net.weight._version == version + 1

@@ -317,3 +317,31 @@ def test_one_gradient_of_large_operands_is_pulled_alone(monkeypatch, wanted, ret
     assert len(pulled) == 1
     expected = g.numpy() @ w.detach().numpy().T if wanted == "x" else x.detach().numpy().T @ g.numpy()
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5)
+
+
+def test_several_leaves_are_reached_without_looking_at_the_graph(monkeypatch: pytest.MonkeyPatch):
+    x, w = leaf(), leaf(2.0, 3.0, 4.0)
+    y = x
+    for _ in range(3):
+        y = y * w
+    monkeypatch.setattr(engine, "discover", None)
+    of_w, of_x, again = torch.autograd.grad(y.sum(), [w, x, w])
+    np.testing.assert_allclose(of_x.numpy(), w.detach().numpy() ** 3)
+    np.testing.assert_allclose(of_w.numpy(), 3 * x.detach().numpy() * w.detach().numpy() ** 2)
+    assert torch.equal(of_w, again)
+    monkeypatch.undo()
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        torch.autograd.grad(y.exp().sum(), [x, w])
+
+
+def test_a_branch_to_leaves_that_are_not_asked_for_is_not_freed():
+    a, b, c = leaf(), leaf(), leaf()
+    y = ((a * 2) * c + (b * b).exp().exp()).sum()  # the branch to b is newer, so that a pass ahead is there first
+    of_a, of_c = torch.autograd.grad(y, [a, c])
+    assert torch.equal(of_a, 2 * c)
+    assert torch.equal(of_c, 2 * a)
+    e = (b.detach() * b.detach()).exp()
+    np.testing.assert_allclose(torch.autograd.grad(y, [b])[0].numpy(), (e.exp() * e * 2 * b.detach()).numpy(), rtol=1e-5)
+    y = (a * 2 + b * b).sum()
+    assert torch.autograd.grad(y, [a, c], allow_unused=True)[1] is None
+    assert torch.equal(torch.autograd.grad(y, [b])[0], 2 * b)

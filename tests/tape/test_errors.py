@@ -152,6 +152,6 @@ def test_a_leaked_value_says_where_it_came_from():
         kept.append(x)
         return x * x
 
-    torch.func.grad(f)(torch.tensor(2.0))
-    with pytest.raises(RuntimeError, match="grad"):
+    torch.func.vmap(f)(torch.ones(2))  # what reverse mode leaves behind is a constant in PyTorch, and here
+    with pytest.raises(RuntimeError, match="vmap"):
         kept[0] * 2.0

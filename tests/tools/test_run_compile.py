@@ -106,3 +106,74 @@ def test_runs_inside_runs(monkeypatch):
 
 def test_code_that_looks_around_is_left_alone():
     assert Program().code("for i in range(3):\n    x = sum([i]) + max(i, 1)\n    print(locals())\n", "<text>", {}) is None
+
+
+def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
+    made = []
+    inner = regions.pipeline.compiled
+    monkeypatch.setattr(regions, "LOADED", 0.0)
+    monkeypatch.setattr(regions, "TRANSLATED", 0.0)
+    monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
+    monkeypatch.setattr(regions.pipeline, "compiled", lambda graph, *rest: made.append(graph) or inner(graph, *rest))
+    for name in ("PAYS", "ENOUGH", "LEAST"):
+        monkeypatch.setattr(regions, name, 0)
+    plain, hooked = {"torch": torch}, {"torch": torch}
+    exec(NESTED, plain)
+    monkeypatch.setattr(regions._Closed, "costs", lambda version: 0.0 if version.ran >= 4 else 1e9)
+    running = Program()
+    exec(running.code(NESTED, "<text>", hooked), hooked)
+    assert hooked["seen"] == plain["seen"]
+    assert made
+    improved = [v for run in running.runs for region in run.regions for vs in region.versions.values() for v in vs if v.final]
+    assert improved
+    assert all(v.confirmed for v in improved)
+
+
+NOW_AND_THEN = """
+seen = []
+base = torch.tensor([0.1, 0.2, 0.3])
+for step in range(300):
+    x = base * step
+    y = torch.tanh(x) + torch.cos(x)
+    if step % 50 == 49:
+        y = y * (1 + y.argmax().__index__())
+    z = torch.sin(y) + y * 2
+    seen.append(round(z.sum().item(), 3))
+"""
+
+
+def test_a_step_of_another_kind_now_and_then_does_not_speak_against_the_others(monkeypatch):
+    for name in ("PAYS", "ENOUGH", "LEAST"):
+        monkeypatch.setattr(regions, name, 0)
+    monkeypatch.setattr(regions, "_now", float)  # nothing takes any time
+    plain, hooked = {"torch": torch}, {"torch": torch}
+    exec(NOW_AND_THEN, plain)
+    running = Program()
+    exec(running.code(NOW_AND_THEN, "<text>", hooked), hooked)
+    assert hooked["seen"] == plain["seen"]
+    region = max((region for run in running.runs for region in run.regions), key=lambda region: region.hits)
+    assert region.hits > 100
+    assert region.failed
+    assert not region.reason
+
+
+def test_what_a_run_has_shown_says_where_the_next_one_looks(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir(mode=0o700)
+    first, second = (both_ways(tmp_path, program(250)).stderr for _ in range(2))
+    assert "1 segments" in first
+    assert "1 segments" in second
+    hits = [int(text.split(" segments, ")[1].split(" hits")[0]) for text in (first, second)]
+    assert hits[1] > max(hits[0], 235)  # from the fourth step on
+    (tmp_path / "quiet").mkdir()
+    for said in ("hits\n", "hits (an earlier run of this program has found nothing to gain)\n"):
+        assert both_ways(tmp_path / "quiet", "for i in range(3):\n    x = sum([i]) + max(i, 1)\n").stderr.endswith(said)
+
+
+@pytest.mark.parametrize("ending", ["raise ValueError", "import sys; sys.exit(3)"])
+def test_a_run_that_fails_shows_nothing(tmp_path, monkeypatch, ending):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir(mode=0o700)
+    for _ in range(2):
+        got = both_ways(tmp_path, f"for i in range(3):\n    x = sum([i]) + max(i, 1)\n{ending}\n")
+        assert "an earlier run" not in got.stderr

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from .emit import machine
+from .emit.batches import BatchKernel
 from .emit.tiles import TilesKernel
 from .graph import Equation, Graph, Variable, uniform
+from .passes.batches import PRODUCTS, multiplications
 from .passes.decompose import decomposed
 from .passes.memory import ALWAYS, Memory
 from .passes.tiles import TILES, Tiles
@@ -141,6 +143,8 @@ def operations(e: Equation) -> int:
     if e.prim is TILES:
         tiles: Tiles = e.params["tiles"]
         return tiles.count * _counted(tiles.graph)
+    if e.prim is PRODUCTS:
+        return 2 * multiplications(e.params["batch"])
     own = COUNTS.get(e.prim.name)
     if own is not None:
         return own(e)
@@ -229,7 +233,11 @@ class _Piece:
             return cls(f"{piece.prim.name} -> {shape}{turn}", made, [v for v in piece.inputs if v is not None], piece.outputs)
         equations, loops, count = list[Equation](), list[str](), 0
         for k in piece.kernels:
-            if isinstance(k, TilesKernel):
+            if isinstance(k, BatchKernel):
+                equations.append(k.equation)
+                count += 1
+                loops.append(f"{k.units} products")
+            elif isinstance(k, TilesKernel):
                 equations.append(k.equation)
                 count += len(k.tiles.graph.equations)
                 loops.append(f"{k.tiles.count} tiles")

@@ -220,6 +220,7 @@ def run(name: str, roots: Any, leaves: Sequence[Any], call: Callable[[], Any]) -
         for y in results:
             if isinstance(y, Value):
                 _with_elements(y, start)
+    deferral.held = None  # all is as it was left: nothing is to be kept for what may still hold an array of the call
     return out, deferral
 
 

@@ -21,8 +21,9 @@ from .._tree import flatten
 from ..core import level as levels
 from ..core.aval import Aval
 from . import pipeline
-from .emit import machine, straight
+from .emit import straight
 from .emit.expressions import expressible
+from .emit.program import available
 from .graph import Equation, Graph, Variable, uniform
 from .jit import jit
 from .passes.dead import dead
@@ -268,7 +269,7 @@ def _culprit(case: _Case) -> str:
             return f"the emitter of straight-line NumPy (emit/straight.py), which raises {type(problem).__name__}"
         if _compared(decomposed(graph, expressible).run(*arrays), wanted)[0]:
             return "the pass decomposed"
-    return "the machine code (emit/machine.py)" if machine.available() else "none of them alone"
+    return "the machine code (emit/machine.py)" if available() else "none of them alone"
 
 
 # ------------------------------------------------------------------------------------------ the script

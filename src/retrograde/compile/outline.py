@@ -135,9 +135,9 @@ class _Scope:
 def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]) -> types.CodeType | None:
     """The code of a program with hooks; None where there is nothing to hook, or where the program looks around.
 
-    made: gives the object that a run's hooks ask: with `on`, `hooks` (the statements before which it is to be asked),
-    `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with, `left`, the variables that
-    have new values then, and `variables()`, those of the frame that calls it.
+    made: gives the object that a run's hooks ask, or None where it is to have none: with `on`, `hooks` (the statements before
+    which it is to be asked), `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with,
+    `left`, the variables that have new values then, and `variables()`, those of the frame that calls it.
     """
     text = source if isinstance(source, str) else importlib.util.decode_source(source)
     tree = ast.parse(text, file)
@@ -163,6 +163,7 @@ class _Hooks:
         self.file, self.made = file, made
         self.asked: dict[str, Any] = {}
         """What hooks ask, by the text that stands for it in the code."""
+        self._count = 0
 
     def finished(self, code: types.CodeType) -> types.CodeType:
         """The code with the objects in the place of the texts that stand for them."""
@@ -222,10 +223,14 @@ class _Hooks:
                 x.body = self.body(x.body, y.body, scope, hot=hot)
 
     def _hooked(self, plain: list[ast.stmt], originals: list[ast.stmt], scope: _Scope) -> Iterator[ast.stmt]:
-        outlined = Outlined(originals, scope)
-        number = len(self.asked)
+        number = self._count
+        self._count += 1
+        run = self.made(Outlined(originals, scope))
+        if run is None:
+            yield from plain
+            return
         text = f"\0run {number}"
-        self.asked[text] = self.made(outlined)
+        self.asked[text] = run
         n = len(plain)
         lines = ["K = 0", "if RUN.on: RUN.begin()"]
         for i, s in enumerate(originals):

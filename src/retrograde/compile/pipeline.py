@@ -6,20 +6,22 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backend.jit import llvm
 from ..core import level as levels
-from . import cost as costs
 from . import log, records
-from .cost import Cost
-from .emit import machine, straight
+from .emit import straight
+from .emit.program import available
 from .graph import Graph, Pass
 from .passes.common import common
 from .passes.dead import dead
 from .passes.fold import fold
 from .passes.simplify import simplify
 from .verify import asked, verify
+
+if TYPE_CHECKING:
+    from .cost import Cost
 
 EMITTERS = ("eager", "numpy", "llvm")
 """What RETROGRADE_COMPILE may say: the graph as it was traced, one operation after the other as without the compiler; after the
@@ -57,14 +59,16 @@ def text(graph: Graph) -> str:
     """The code of a graph that has gone through the passes."""
     if chosen() == "eager":
         return "the graph as it was traced, one operation after the other"
-    if _emitter() is machine:
+    if machine_code():
         with levels.exactly(()):
-            return machine.Emitted(graph).text()
+            return _machine().Emitted(graph).text()
     return straight.text(graph)[0]
 
 
 def cost(graph: Graph) -> Cost:
     """What a graph costs, run as RETROGRADE_COMPILE says."""
+    from . import cost as costs  # half of the time that importing the compiler would take, for data classes
+
     with levels.exactly(()):
         return costs.cost(graph if chosen() == "eager" else optimised(graph), _emitter())
 
@@ -90,8 +94,19 @@ def choosing(emitter: str) -> Iterator[None]:
         _choice.now = before
 
 
+def machine_code() -> bool:
+    """Whether graphs become machine code here and now."""
+    return chosen() == "llvm" and available()
+
+
+def _machine() -> Any:
+    from .emit import machine  # with all that writes code, which is not wanted where programs are read from disk
+
+    return machine
+
+
 def _emitter() -> Any:
-    return machine if chosen() == "llvm" and machine.available() else straight
+    return _machine() if machine_code() else straight
 
 
 def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Callable[..., Sequence[Any]]:
@@ -102,7 +117,7 @@ def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Ca
         log.tell("graphs", lambda: f"as it was traced:\n{graph}")
         if chosen() == "eager":
             return straight.one_by_one(graph)
-        clock, before, emitter = log.Clock(), dict(llvm.MADE), _emitter()
+        clock, before, by_machine = log.Clock(), dict(llvm.MADE), machine_code()
         passed: list[tuple[Graph, float]] = []
 
         def after() -> Graph:
@@ -112,19 +127,33 @@ def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Ca
                 passed.append((optimised(graph), clock()))
             return passed[0][0]
 
-        if emitter is straight:
+        if not by_machine:
             found = straight.emitted(after())
         elif anew or asked():  # the passes are to be looked at
-            found = machine.program(after()).function()
+            found = _machine().program(after()).function()
         else:
-            found = records.function(graph, lambda: machine.program(after()))
+            found = records.function(graph, lambda: _machine().program(after()))
         took, known = clock(), not passed
         log.tell("graphs", lambda: f"after the passes:\n{after()}")
         log.tell("compile", lambda: _summary(graph, None if known else passed[0], took, before))
-        if emitter is machine:
-            log.tell("fusion", lambda: f"\n{machine.explanation(after())}")
+        if by_machine:
+            log.tell("fusion", lambda: f"\n{_machine().explanation(after())}")
         log.tell("code", lambda: text(after()))
     return found
+
+
+def at_hand(graph: Graph, what: str | None = None) -> tuple[Callable[..., Sequence[Any]], bool]:
+    """What `compiled` gives as far as no machine code has to be made for it: from a program on disk, else as straight-line NumPy.
+    And whether it is what `compiled` would give."""
+    with levels.exactly(()), log.about(what):
+        if machine_code() and not asked():
+            found = records.kept(graph)
+            if found is not None:
+                log.tell("compile", lambda: f"{len(graph.equations)} operations, its program read from disk")
+                return found, True
+            log.tell("compile", lambda: f"{len(graph.equations)} operations, as straight-line NumPy for the time being")
+            return straight.emitted(optimised(graph)), False
+    return compiled(graph, what), True
 
 
 def _summary(graph: Graph, passed: tuple[Graph, float] | None, took: float, before: dict[str, int]) -> str:

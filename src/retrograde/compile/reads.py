@@ -23,6 +23,7 @@ import numpy as np
 
 from ..core.node import Accumulate
 from ..core.value import LevelArray, Value
+from .emit import shortcut
 from .numbers import APPENDED, MISSING, Argument, Place, kinds, plain, same, tensors
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
@@ -110,15 +111,23 @@ class Reads:
         scalars: the numbers among the arguments, which the function is given; further: lines that return False where numbers
         are not what they have to be.
         """
-        self.scope["changed"] = changed = list[int]()
-        tried = "".join(
-            f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-            for i, (unlike, *_) in enumerate(self.conditions)
-        )  # fmt: skip
-        self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
-        gone = set(changed)
-        self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
-        lines = "".join(f"        {x}\n" for x in (*[f"if {c.unlike}: return False" for c in self.conditions], *further))
+        self._further = further
+        check = self._checking(self.conditions)
+        if not check(scalars):
+            # Each condition by itself, which takes as long again to compile as all of them: so it is asked last.
+            self.scope["changed"] = changed = list[int]()
+            tried = "".join(
+                f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
+                for i, (unlike, *_) in enumerate(self.conditions)
+            )  # fmt: skip
+            self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
+            gone = set(changed)
+            self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+            check = self._checking(self.conditions)
+        return check
+
+    def _checking(self, conditions: Sequence[Condition]) -> Any:
+        lines = "".join(f"        {x}\n" for x in (*[f"if {c.unlike}: return False" for c in conditions], *self._further))
         return self._written(
             f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
         )
@@ -146,6 +155,17 @@ class Reads:
         """What leads to something, and by which name or key; of what a variable holds the variable's."""
         owner, key = self._parents.get(id(x), (None, None))
         return self._parents.get(id(owner), (None, None)) if isinstance(owner, types.CellType) else (owner, key)
+
+    def looks(self) -> tuple[list[shortcut.Look], Any]:
+        """The check as what machine code looks at, and as a function for the rest of it, None where there is no rest."""
+        found, rest = [], list[Condition]()
+        for c in self.conditions:
+            look = c.look()
+            if look is None:
+                rest.append(c)
+            else:
+                found.append(look)
+        return found, self._checking(rest) if rest or self._further else None
 
     def owns(self, owner: Any) -> bool:
         """Whether a container is among what was met, so that whoever looks there again finds the same one."""
@@ -421,6 +441,13 @@ class Condition(NamedTuple):
     owner: Any
     key: Any
     was: Any
+
+    def look(self) -> shortcut.Look | None:
+        """That it is the same object, for machine code; None where it takes Python to see it. What fails it may be as it was all
+        the same: another number that is equal."""
+        if self.key is len:
+            return shortcut.length_is(self.owner, self.was)
+        return None if self.now.startswith("kinds(") else shortcut.entry_is(self.owner, self.key, self.was)
 
 
 class _How:

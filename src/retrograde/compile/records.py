@@ -24,7 +24,7 @@ from .._version import __version__
 from ..backend.canonical import canonical_dtype
 from ..backend.jit import cache, llvm, objects
 from ..core.primitive import PRIMITIVES
-from .emit.program import FORMS, Missing, Program, Routine
+from .emit.program import Missing, Program, Routine
 from .graph import Equation, Graph, Variable, uniform
 
 LARGEST = 1 << 22
@@ -44,27 +44,41 @@ class _Unkept(Exception):
 
 def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequence[Any]]:
     """The function of a graph's program: of the one that is kept, or of what `make` gives, which is kept from then on."""
-    if not objects.understood():
-        return make().function()
-    try:
-        key = _key(graph)
-    except _Unkept:
-        return make().function()
+    key = _known(graph)
+    found = None if key is None else _kept(key, graph)
+    if found is not None:
+        return found
+    program = make()
+    found = program.function()
+    if key is not None:
+        with contextlib.suppress(_Unkept):
+            cache.write(_NAME, key, _written(program, graph))
+    return found
+
+
+def kept(graph: Graph) -> Callable[..., Sequence[Any]] | None:
+    """The function of a graph's program that is kept; None where there is none."""
+    key = _known(graph)
+    return None if key is None else _kept(key, graph)
+
+
+def _kept(key: str, graph: Graph) -> Callable[..., Sequence[Any]] | None:
     data = cache.read(_NAME, key)
     if data is not None:
         with contextlib.suppress(Missing):
             return _read(data, graph).function()
-    program = make()
-    found = program.function()
-    try:
-        written = _written(program, graph)
-    except _Unkept:
-        return found
-    cache.write(_NAME, key, written)
-    return found
+    return None
 
 
 # ------------------------------------------------------------------------------------------ the key
+
+
+def _known(graph: Graph) -> str | None:
+    """The key of a graph's program; None of one that is not kept."""
+    try:
+        return _key(graph) if objects.understood() else None
+    except _Unkept:
+        return None
 
 
 def _key(graph: Graph) -> str:
@@ -222,17 +236,14 @@ def _written(program: Program, graph: Graph) -> bytes:
         for k, e in program.calls.items()
     ]  # fmt: skip
     routines = [
-        (k, [_type(v) for v in r.takes], [_type(v) for v in r.gives], r.room, r.work, r.direct, r.key)
+        (k, [_type(v) for v in r.takes], [_type(v) for v in r.gives], r.room, r.work, r.key)
         for k, r in program.routines.items()
     ]
-    forms = {form: FORMS[form] for r in program.routines.values() if (form := r.form()) in FORMS}
-    return marshal.dumps((program.code, constants, calls, routines, forms))
+    return marshal.dumps((program.code, constants, calls, routines))
 
 
 def _read(data: bytes, graph: Graph) -> Program:
-    code, constants, calls, routines, forms = marshal.loads(data)
-    for form, called in forms.items():
-        FORMS.setdefault(form, called)
+    code, constants, calls, routines = marshal.loads(data)
     given = list(graph.constants.values())
     return Program(
         code,
@@ -246,8 +257,8 @@ def _read(data: bytes, graph: Graph) -> Program:
             for k, prim, params, inputs, outputs, at in calls
         },
         {
-            k: Routine([_variable(t) for t in takes], [_variable(t) for t in gives], room, work, direct, key)
-            for k, takes, gives, room, work, direct, key in routines
+            k: Routine([_variable(t) for t in takes], [_variable(t) for t in gives], room, work, key)
+            for k, takes, gives, room, work, key in routines
         },
     )  # fmt: skip
 

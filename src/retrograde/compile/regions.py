@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .._tree import flatten, unflatten
 from ..core.node import Accumulate, Node, producer
 from ..core.value import Value
 from . import call as calls
+from . import pipeline
 from .numbers import PLAIN, STORED, plain, storable
 from .outline import Outlined, instrumented
 from .reads import Reads, Snapshot, TooMuch
@@ -34,20 +35,33 @@ _ndarray = np.ndarray
 _now = time.thread_time
 """What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
 
-PAYS, ENOUGH, TIMES = 0.030, 0.150, 40
-"""Seconds that a run has taken in all before it is traced, at least and at most; between them a trace and its code, once on disk,
-cost about as much as so many times of the run."""
+PAYS, ENOUGH, TIMES = 0.020, 0.150, 20
+"""Seconds that a run has taken in all before it is traced, at least and at most; between them a trace costs about as much as so
+many times of the run."""
+LOADED, TRANSLATED = 0.060, 3e-3
+"""Seconds that LLVM takes to be there, and to translate an operation: a version runs as straight-line NumPy until it has taken as
+long, unless its machine code is on disk or an earlier run of the program has shown that it is worth it."""
+RUNS = 10
+"""Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
 LEAST = 100e-6
 """Seconds that a run takes on average at least, to be worth its guards."""
 CALLS = 3
 """Times that it has run as it is before: optimisers have made their states by then."""
 VERSIONS = 6
 """Versions of a region; and no more than one that has not been used."""
+OFTEN = 8
+"""Hits of a region for each trace that may fail: a step of another kind now and then (a sample is drawn anew, something is shown)
+does not speak against the others."""
 ATTEMPTS = 5
 """Traces of a run's parts that may fail."""
 CONFIRMED = 2
 """Times that a region runs both ways before it is believed; each version does so once."""
 _BY_VALUE = (bool, complex, str, bytes, type(None))
+
+
+Known = Mapping[int, Sequence[tuple[int, int, bool]]]
+"""Of the runs of a file, by their number, the regions that have been worth it: the first statement, the one after the last, and
+whether machine code is worth the time that it takes to be made."""
 
 
 class Program:
@@ -59,19 +73,33 @@ class Program:
     def __init__(self, ambient: Callable[[], Any] = tuple) -> None:
         self.ambient = ambient
         self.runs: list[Run] = []
+        self.files: dict[str, list[Run | None]] = {}
+        """The runs of each file, in the order in which they are there; None for one that has no hooks."""
         self.open: list[Run] = []
         """The runs that the program is in now, the innermost last."""
         self.thread = threading.get_ident()
 
-    def code(self, source: str | bytes, file: str, scope: dict[str, Any]) -> Any:
-        """The code of one of the program's files, with hooks; None where it has none. `scope`: its globals."""
+    def code(self, source: str | bytes, file: str, scope: dict[str, Any], known: Known | None = None) -> Any:
+        """The code of one of the program's files, with hooks; None where it has none. `scope`: its globals; known: what an
+        earlier run of it has shown, where there was one."""
+        found = self.files[file] = []
 
-        def made(outlined: Outlined) -> Run:
-            run = Run(self, outlined, scope)
-            self.runs.append(run)
+        def made(outlined: Outlined) -> Run | None:
+            regions = None if known is None else known.get(len(found), ())
+            run = Run(self, outlined, scope, regions) if regions is None or regions else None
+            found.append(run)
+            if run is not None:
+                self.runs.append(run)
             return run
 
         return instrumented(source, file, made)
+
+    def shown(self) -> dict[str, Known]:
+        """What of each file has been worth it, for a later run."""
+        return {
+            file: {i: useful for i, run in enumerate(runs) if run is not None and (useful := run.useful())}
+            for file, runs in self.files.items()
+        }
 
     def report(self) -> Report:
         """What was compiled, and what that has changed."""
@@ -109,15 +137,19 @@ class Run:
     """A run of statements, and what its hooks do (see `instrumented`)."""
 
     __slots__ = (
-        "attempts", "began", "calls", "disturbed", "hooks", "left", "on", "outlined", "program", "regions", "scope", "spent",
-        "starts", "waiting", "watched",
+        "attempts", "began", "calls", "disturbed", "hooks", "known", "left", "on", "outlined", "program", "regions", "scope",
+        "spent", "starts", "waiting", "watched",
     )  # fmt: skip
 
     variables = locals
     """Gives those of the frame that calls it."""
 
-    def __init__(self, program: Program, outlined: Outlined, scope: dict[str, Any]) -> None:
+    def __init__(
+        self, program: Program, outlined: Outlined, scope: dict[str, Any], known: Sequence[tuple[int, int, bool]] | None = None
+    ) -> None:  # fmt: skip
         self.program, self.outlined, self.scope = program, outlined, scope
+        self.known = known
+        """The regions that were worth it in an earlier run, where there was one."""
         self.on, self.hooks = True, frozenset[int]()
         self.left: dict[str, Any] | None = None
         self.began, self.spent, self.calls, self.attempts = 0.0, 0.0, 0, 0
@@ -161,7 +193,10 @@ class Run:
         self.spent += took
         if self.calls < CALLS or self.attempts:
             return
-        if self.calls >= 8 and self.spent < LEAST * self.calls:
+        if self.known is not None:
+            for start, end, worth in self.known:
+                self.add(start, end, at_once=worth)
+        elif self.calls >= 8 and self.spent < LEAST * self.calls:
             self.on = False  # it never pays
         elif self._pays():
             self.add(0, len(self.outlined.statements))
@@ -171,19 +206,24 @@ class Run:
         least = min(max(PAYS, TIMES * self.spent / self.calls), ENOUGH)
         return self.spent >= (4 * least if any(run.hopeful() for run in self.program.open) else least)
 
+    def useful(self) -> list[tuple[int, int, bool]]:
+        """The regions that have been worth it."""
+        return [(r.start, r.end, r.worth_machine_code()) for r in self.regions if r.hits and not r.reason and r.gain() > 0]
+
     def hopeful(self) -> bool:
         """Whether the run may still be compiled as a whole, what is inside of it included."""
         return self.on and not self.attempts
 
     # ---------------------------------------------------------------------------------------- regions
 
-    def add(self, start: int, end: int) -> None:
-        """Let statements be a region of their own from now on."""
+    def add(self, start: int, end: int, *, at_once: bool = False) -> None:
+        """Let statements be a region of their own from now on. at_once: whether its machine code is made before it is earned."""
+        end = min(end, len(self.outlined.statements))
         while start < end and not self._does_something(start):
             start += 1
         if start >= end:
             return
-        region = Region(self, start, end)
+        region = Region(self, start, end, at_once)
         self.regions.append(region)
         self.starts[start] = region
         self._set_hooks()
@@ -243,12 +283,12 @@ class Run:
 class Region:
     """Statements start to end of a run, as a function that is compiled."""
 
-    def __init__(self, run: Run, start: int, end: int) -> None:
-        self.run, self.start, self.end = run, start, end
+    def __init__(self, run: Run, start: int, end: int, at_once: bool) -> None:
+        self.run, self.start, self.end, self.at_once = run, start, end, at_once
         self.names = run.outlined.gives(start, end)
         self.params: list[str] | None = None
         self.versions = Versions()
-        self.traced = self.hits = self.confirmed = 0
+        self.traced = self.hits = self.confirmed = self.failed = 0
         self.waited = 0
         """Times since the last trace."""
         self.before: list[float] = []
@@ -274,6 +314,16 @@ class Region:
             "before": before, "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
             "reason": self.reason,
         }  # fmt: skip
+
+    def gain(self) -> float:
+        """Seconds that it would have been worth, had it been compiled from the beginning."""
+        return 0.0 if not self.hits else (self.run.calls + self.hits) * (min(self.before, default=0.0) - self.after / self.hits)
+
+    def worth_machine_code(self) -> bool:
+        """Whether some more runs of the program would earn the machine code, or have it from disk."""
+        known = [version for versions in self.versions.values() for version in versions]
+        cost = sum(version.costs() for version in known if isinstance(version, _Closed) and not version.final)
+        return bool(known) and RUNS * self.gain() >= cost
 
     def give_up(self, reason: str, at: Sequence[int] = ()) -> None:
         """Run as it is from now on; where some statements are the reason, the others may be compiled."""
@@ -301,7 +351,7 @@ class Region:
         scalars = scalars_in(found)
         self.waited += 1
         pays = self.waited * min(self.before, default=1.0) >= self.compiling  # another version has to be earned like the first
-        version = self.versions.holding(key, scalars, noting=pays)
+        version: Any = self.versions.holding(key, scalars, noting=pays)
         if version is None:
             if not pays:
                 return None
@@ -309,6 +359,12 @@ class Region:
             if version is None:
                 return None
         try:
+            if version.earned():
+                version.improve()
+                self.compiling += _now() - began
+            elif version.slow:
+                version.took += min(self.before, default=0.0)
+                return None
             if not version.confirmed or self.confirmed < CONFIRMED:
                 self._pending = version, version.tried(leaves, scalars), leaves, _now()
                 self.run.waiting = self
@@ -318,8 +374,9 @@ class Region:
             self.give_up(f"{type(problem).__name__}: {problem}")
             return None
         self.hits += 1
-        self.after += _now() - began
-        if self.hits == 8 and self.after / 8 > 0.95 * min(self.before, default=1e9):
+        took = _now() - began
+        self.after += took
+        if not version.gains(took, min(self.before, default=1e9)):
             self.give_up("it takes longer compiled")
         return dict(zip(self.names, out))
 
@@ -411,7 +468,7 @@ class Region:
         spoken = f"{', '.join(sorted(varying))}: another number each time"
         self.give_up(spoken if at else f"{self.traced} versions, and none for this time", at)
 
-    def _trace(self, key: Any, found: Sequence[Any], tree: Any, leaves: Any, scalars: Sequence[Any]) -> Version | None:
+    def _trace(self, key: Any, found: Sequence[Any], tree: Any, leaves: Any, scalars: Sequence[Any]) -> _Closed | None:
         if self.traced >= VERSIONS or self.traced > self.hits + 1:
             self._too_many(scalars, found, tree)
             return None
@@ -424,20 +481,24 @@ class Region:
         try:
             version = _Closed(
                 f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
-                scalars=scalars, pure=True, varying=self.versions.varying,
+                scalars=scalars, pure=True, varying=self.versions.varying, at_once=self.at_once,
             )  # fmt: skip
             if version.opaque:
                 raise UnsupportedError("what it leaves has a history with functions of the program's")
             if version.hooked:
                 raise UnsupportedError("it puts hooks on what it computes")
-        except (UnsupportedError, LevelError, TooMuch) as problem:
-            self.compiling += _now() - began
-            known = not isinstance(problem, (Changes, _Open, TooMuch))
-            self.give_up(str(problem), _statement(problem, f.__code__, outlined) if known else ())
-            return None
         except Exception as problem:
             self.compiling += _now() - began
-            self.give_up(f"{type(problem).__name__}: {problem}", _statement(problem, f.__code__, outlined))
+            self.failed += 1
+            if self.hits > OFTEN * self.failed:  # only some times are of another kind, which run as they are
+                self.waited = 0
+                return None
+            said = isinstance(problem, (UnsupportedError, LevelError, TooMuch))
+            known = not isinstance(problem, (Changes, _Open, TooMuch))
+            self.give_up(
+                str(problem) if said else f"{type(problem).__name__}: {problem}",
+                _statement(problem, f.__code__, outlined) if known else (),
+            )
             return None
         self.compiling += _now() - began
         self.traced += 1
@@ -484,7 +545,50 @@ class _Open(UnsupportedError):
 
 
 class _Closed(Version):
-    """A version that leaves no history behind: then the tape is as it would be."""
+    """A version that leaves no history behind: then the tape is as it would be.
+
+    at_once: whether machine code is made before it runs; else it is straight-line NumPy that runs, where no code is on disk,
+    until that has taken as long as machine code takes to be made.
+    """
+
+    def __init__(self, *args: Any, at_once: bool, **kwargs: Any) -> None:
+        self._at_once = at_once
+        self.took = 0.0
+        """Seconds that the code which it has now has taken, or that the statements have taken in its place (`slow`)."""
+        self.ran = 0
+        self.slow = False
+        """Whether the statements take less time than straight-line NumPy, and run themselves until machine code is earned."""
+        super().__init__(*args, **kwargs)
+
+    def _code(self) -> Callable[..., Sequence[Any]]:
+        if self._at_once:
+            self.final = True
+            return super()._code()
+        found, self.final = pipeline.at_hand(self.graph)
+        return found
+
+    def earned(self) -> bool:
+        """Whether machine code would be better by now."""
+        return not self.final and self.took >= self.costs()
+
+    def costs(self) -> float:
+        """Seconds that its machine code takes to be made."""
+        return LOADED + TRANSLATED * len(self.graph.equations)
+
+    def improve(self) -> None:
+        """Go on with machine code, which is confirmed anew."""
+        self.compiled, self.final = super()._code(), True
+        self.program = calls.Program(self.program.name, self.graph, self.compiled)
+        self.took, self.ran, self.confirmed, self.slow = 0.0, 0, 0, False
+
+    def gains(self, took: float, before: float) -> bool:
+        """Note that a call has taken some seconds; whether the version is to be kept, where the statements take `before`."""
+        self.took += took
+        self.ran += 1
+        if self.ran == 8 and self.took > 8 * 0.95 * before:
+            self.slow = not self.final
+            return self.slow
+        return True
 
     def _take(self, held: Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
         super()._take(held, results, leaves)

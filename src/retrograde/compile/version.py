@@ -18,7 +18,7 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode, state
-from .._tree import TreeDef, flatten, unflatten
+from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.aval import Aval
 from ..core.bind import record
@@ -34,7 +34,7 @@ from ..tape.function import Scratch
 from . import call as calls
 from . import failures, layout, log, pipeline
 from .effects import impure
-from .emit import straight
+from .emit import shortcut, straight
 from .graph import Graph
 from .numbers import (
     APPENDED,
@@ -61,6 +61,10 @@ from .reads import Reads, Snapshot
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
+
+
+_EXCHANGED = 1 << 12
+"""Bytes from which on an array that a call has made takes the place of a tensor's, where nobody else has that: less is copied."""
 
 
 class Changes(UnsupportedError):
@@ -133,6 +137,12 @@ class Version:
     code: that of graphs by their structure, to which is added: versions for other objects mostly do the same.
     """
 
+    _guard: tuple[Callable[[], bool], Callable[..., bool] | None] | None = None
+    """What says that all is as it was without looking long, and a function for what that does not look at."""
+
+    short = False
+    """Whether a shortcut for it has been looked for."""
+
     confirmed = 0
     """How many calls have run both ways and agreed."""
     opaque: bool
@@ -173,13 +183,17 @@ class Version:
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
             self._structure = self.graph.structure()
             known = None if code is None or self._structure is None else code.get((self._structure, pipeline.chosen()))
-            self.compiled = known or pipeline.compiled(self.graph)
+            self.compiled = known or self._code()
         if code is not None and self._structure is not None:
             code[self._structure, pipeline.chosen()] = self.compiled
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
         if self._history is not None and not self.opaque and calls.has_custom([y._node for y in self._history[2]]):
             self.opaque = not self._forward().complete
+
+    def _code(self) -> Callable[..., Sequence[Any]]:
+        """What runs the graph."""
+        return pipeline.compiled(self.graph)
 
     def _trace(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
@@ -466,13 +480,6 @@ class Version:
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
-        for x, shape, dtype, bare in self._known:
-            a = x._a
-            if a.shape != shape or a.dtype != dtype or (x._node is None) is not bare:
-                return False
-        for x, none in self._having:
-            if (x._grad is None) is not none:
-                return False
         if self._watched:
             for node, hooks in self._hooks:
                 if node.hooks is not hooks:
@@ -480,6 +487,16 @@ class Version:
             for x, strides in self._lies:
                 if x._a.strides != strides:
                     return False
+        same, rest = self._guard or self._guarded()
+        if same():
+            return rest is None or bool(rest(scalars))
+        for x, shape, dtype, bare in self._known:
+            a = x._a
+            if a.shape != shape or a.dtype != dtype or (x._node is None) is not bare:
+                return False
+        for x, none in self._having:
+            if (x._grad is None) is not none:
+                return False
         found: bool = self._unchanged(scalars)
         return found
 
@@ -491,6 +508,21 @@ class Version:
         left = tuple([at for _, at in self._writes]), tuple([None if g is None else g[1] for _, g in self._gradients])
         more = tuple([at for at, _ in self._decided]), len(self._leaves), tuple(self._order), self._numbers
         return self._structure, results, left, more
+
+    def _looks(self) -> tuple[list[shortcut.Look], Callable[..., bool] | None] | None:
+        """What `holds` looks at, for machine code, and a function for the rest of it; None where machine code cannot look."""
+        if not shortcut.offered():
+            return None
+        found, rest = self.reads.looks()
+        found += [shortcut.tensor_is(*known) for known in self._known]
+        return [*found, *(shortcut.gradient_is(x, none) for x, none in self._having)], rest
+
+    def _guarded(self) -> tuple[Callable[[], bool], Callable[..., bool] | None]:
+        """What `holds` asks first: it is made at the first call after the trace, and says no where Python has to look."""
+        looks = self._looks()
+        guard = None if looks is None else shortcut.guard(looks[0])
+        self._guard = (bool, None) if looks is None or guard is None else (guard, looks[1])
+        return self._guard
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:
         """The places where there are other numbers than when it was traced."""
@@ -590,37 +622,22 @@ class Version:
             found = [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
         return [x if type(x) is _ndarray else calls.elements(x) for x in found] if ACTIVE else found
 
-    def quick(self) -> Callable[..., Any] | None:
-        """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
-        history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
-        more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
-        more = more or self._leaves
-        every = self._given == list(range(len(self._given))) and self._straight
-        if more or self.decides or not every:
+    def shortcut(self, args: Sequence[Value]) -> Callable[..., Any] | None:
+        """A function of the arguments of a call that does what `run` does, behind what `holds` looks at, or returns MISSED: where
+        they are nothing but tensors like these, each another one, without a gradient, and the call leaves nothing behind; None
+        elsewhere. It takes a tenth of the time for small arrays."""
+        plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
+        leaves_behind = self._writes or self._gradients or self._stores or self._entered
+        more = leaves_behind or self._leaves or self._watched or self._orders or self.decides or not self._straight
+        if self._history is not None or more or not plain_ or pipeline.chosen() != "llvm":
             return None
-        scope: dict[str, Any] = {
-            "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
-        }  # fmt: skip
-        given = ", ".join(f"x{i}" for i in range(len(self._given)))
-        arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    try: found = compiled(*given)"]
-        lines.append(f"    except Exception as problem: raise as_eager(problem, ({given},)) from problem.__cause__")
-        parts = []
-        for k, (kind, what, more) in enumerate(self._results):
-            if kind == "new" and not more[1] and more[2] is None:
-                scope[f"C{k}"] = what
-                lines.append(f"    r{k} = NEW(C{k}); r{k}._a = found[{more[0]}]; r{k}._node = None; r{k}._level = 0")
-                parts.append(f"r{k}")
-            elif kind == "given":
-                parts.append(f"x{what}")
-            else:
-                return None
-        shown = _display(self.tree, iter(parts))
-        if shown is None:
+        looks = self._looks()
+        if looks is None:
             return None
-        exec(compile("\n".join([*lines, f"    return {shown}"]), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
-        found: Callable[..., Any] = scope["quick"]
-        return found
+        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, x._node is None) for x in args]
+        return shortcut.call(
+            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, self._results, self.tree)  # type: ignore[arg-type]
+        )
 
     def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
@@ -740,25 +757,37 @@ class Version:
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
         """Write into holders what the call leaves there."""
+        targets, arrays = list[np.ndarray](), list[np.ndarray]()  # of what can be written together
         for place, at in self._writes:
             new, holder = found[at], _found(place, leaves)
-            if isinstance(new, Value) and new._node is not None:
-                new = values.as_value(type(holder)._result, new)
-                inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+            if type(new) is _ndarray and isinstance(holder, Value) and type(holder._a) is _ndarray:
+                if new.nbytes < _EXCHANGED or not mutation.exchanged(holder, new):
+                    targets.append(holder._a)
+                    arrays.append(new)
                 continue
-            if isinstance(new, Value):
-                new = new._a
-            if isinstance(holder, Value) and type(holder._a) is Traced:
-                holder._a.trace.before_change(holder)
-            if isinstance(holder, Value) and type(holder._a) is _ndarray:
-                mutation.write(holder._a, new)
-            else:
-                holder._a = new
+            mutation.write_all(targets, arrays)
+            targets, arrays = [], []
+            self._leave_one(holder, new)
+        mutation.write_all(targets, arrays)
         with grad_mode(False):
             found = [y._a if isinstance(y, Value) else y for y in found]
             for place, left in self._gradients:
                 holder = _found(place, leaves)
                 holder._grad = None if left is None else make(left[0], found[left[1]])
+
+    def _leave_one(self, holder: Any, new: Any) -> None:
+        if isinstance(new, Value) and new._node is not None:
+            new = values.as_value(type(holder)._result, new)
+            inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+            return
+        if isinstance(new, Value):
+            new = new._a
+        if isinstance(holder, Value) and type(holder._a) is Traced:
+            holder._a.trace.before_change(holder)
+        if isinstance(holder, Value) and type(holder._a) is _ndarray:
+            mutation.write(holder._a, new)
+        else:
+            holder._a = new
 
     def text(self) -> str:
         """The graph as it was traced, after the passes, and the code that is made of it."""
@@ -767,17 +796,6 @@ class Version:
 
     def __str__(self) -> str:
         return str(self.graph)
-
-
-def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
-    """The expression that builds a container of some parts; None for containers that have none."""
-    if tree.kind is None:
-        return next(parts)
-    inner = [_display(child, parts) for child in tree.children]
-    if tree.kind not in (tuple, list) or None in inner:
-        return None
-    listed = ", ".join(x for x in inner if x is not None)
-    return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
 
 
 def _root(y: Any) -> tuple[Any, Any]:
@@ -1046,6 +1064,7 @@ class Substituted(Observer):
             if owner is not None and sys.getrefcount(owner) > 2 + ours:
                 np.copyto(owner, before)
                 self._hidden(owner)
+        self._written.clear()
 
     def _hidden(self, array: np.ndarray) -> NoReturn:
         raise UnsupportedError(

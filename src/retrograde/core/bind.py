@@ -18,14 +18,14 @@ from . import value as values
 from .node import Node, Slot, tick
 from .number import Number
 from .record import Primitive
-from .value import Value, dtype_of, make, result_class, shape_of
+from .value import LevelArray, Value, dtype_of, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
 KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, np.linalg.LinAlgError)
 """What a kernel may raise over its operands: `fail` names the operation."""
 
-# Called with (node, class) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
+# Called with (node, class, operands) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
 annotate: Any = None
 
 
@@ -144,6 +144,23 @@ def bind_many(prim: Primitive, operands: tuple[Any, ...], params: dict[str, Any]
     return make(cls._result, out, node)
 
 
+def _outlived(operands: list[Any], top: int) -> tuple[list[Any], int]:
+    """The operands without what a level that has ended knew of them, and the highest level that is left, where the policy says
+    that values outlive it; raises LevelError where it does not, and for parts of a batch."""
+    while top and not levels.is_open(top):
+        of_top = [x for x in operands if isinstance(x, Value) and x._level == top]
+        if not result_class(operands)._policy.values_outlive_levels or any(
+            isinstance(x._a, LevelArray) and not hasattr(x._a, "primal") for x in of_top
+        ):
+            levels.check_open(top)
+        operands = [
+            values.as_value(type(x)._result, getattr(x._a, "primal", x._a)) if isinstance(x, Value) and x._level == top else x
+            for x in operands
+        ]
+        top = max((x._level for x in operands if isinstance(x, Value)), default=0)
+    return operands, top
+
+
 def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     """Evaluate and record on operands of which one at least is a value, at any level, on any backend."""
     operands = _arrays(operands)
@@ -151,8 +168,8 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     for x in operands:
         if isinstance(x, Value) and x._level > top:
             top = x._level
-    if top:
-        levels.check_open(top)
+    if top and not levels.is_open(top):
+        operands, top = _outlived(operands, top)
     arrays, edges, recorded = [], [], False
     for x in operands:
         if isinstance(x, Value):
@@ -204,7 +221,7 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
 def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:
     """Show an operation recorded in WATCHED mode, and what it gave, to whoever wants to see it."""
     if annotate is not None:
-        annotate(node, cls)
+        annotate(node, cls, operands)
     for observer in OBSERVERS:
         observer.operation(node.prim, operands, node.params, made, node)
 

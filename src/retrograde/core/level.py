@@ -23,7 +23,7 @@ _open_in: dict[int, int] = {}  # level -> the thread in which it is open: only f
 class Level:
     """A functional transform, open inside `with level.open():`, for the first time or again (a pullback called later)."""
 
-    __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness", "adopt")
+    __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness", "adopt", "lifts", "lifted")
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
@@ -36,6 +36,10 @@ class Level:
         self.randomness = "same"
         self.adopt: Any = None
         """What is done with each value that is created inside, if anything."""
+        self.lifts: Any = None
+        """Of a level whose values may be written into tensors from outside: the two functions of `Value._outer`."""
+        self.lifted: list[Any] = []
+        """Weak references to the values that hold something of the level until it ends."""
 
     def open(self) -> Opened:
         """A context in which this level is open; nothing is changed where it is open already."""
@@ -130,11 +134,15 @@ def mode_at(level: int) -> int:
     return tape_of(level).mode if state.levels else state.mode
 
 
+def is_open(level: int) -> bool:
+    """Whether a level is open in this thread."""
+    return any(open_level.id == level for open_level in state.levels)
+
+
 def check_open(level: int) -> None:
     """Raise LevelError when a value's level is not open in this thread."""
-    for open_level in state.levels:
-        if open_level.id == level:
-            return
+    if is_open(level):
+        return
     name = _names.get(level, "a functional transform")
     if level in _open_in:
         raise _errors.LevelError(

@@ -68,6 +68,10 @@ class Node:
     """Whether an in-place operation overwrote an operand that its own rule needs."""
     dialect: Any = None
     """The class of the value that the node produced, where user code needs values of it."""
+    numbers: tuple[int, ...] = ()
+    """Which operands are Python's numbers, where somebody wants to see what is saved: they are no tensors."""
+    gathered: bool = False
+    """Whether this is the copy that a leaf's `.grad` is."""
     replayed: bool = False
     """Whether this takes a view anew from a base that was changed in place."""
     beside: tuple[Any, ...] = ()

@@ -37,6 +37,16 @@ class TapePolicy:
     changes_leaf_views: bool = False
     """Whether a view of a leaf may be changed in place while recording: the leaf stays one, with other elements, and the
     change is the view's history alone."""
+    changes_arguments: bool = False
+    """Whether an in-place change of an argument inside `jvp` or `vmap` is one of the tensor that was given, too."""
+    shows_missing_gradients: bool = False
+    """Whether hooks on one of several results of an operation are called, with None, where only others have a gradient."""
+    values_outlive_levels: bool = False
+    """Whether a value of reverse or forward mode's level is one without its derivatives once that has ended; where it is not,
+    using it is refused."""
+    keeps_restricted_views: bool = True
+    """Whether a view that may not be changed itself (one of several, or made under no_grad) gets its history anew when its base
+    is changed; where it does not, using it is refused from then on."""
     detaches_silent_views: bool = False
     """Whether what is made under no_grad of a value that wants a gradient only shares its memory, as `detach()` does."""
     copies_saved_before_writing: bool = False

@@ -517,14 +517,20 @@ class _Writer:
                     f"if r.shape != e{i}.shape or r.dtype is not e{i}.dtype:", f"    r = fit(r, e{i})"
                 ]  # fmt: skip
                 results[i] = [f"r = {real_text(prim.texts[i]) if real else self.rule(i)}", *unfitted]
-        lines += ["alone = grads is None", "if alone:"]
+        lines.append("if grads is None:")
         for i, result in results.items():
             others = "".join(f" and e{j} is None" for j in range(count) if j != i)
             lines += [
                 f"    if e{i} is not None and type(e{i}) is not Slot{others}:",
                 *_indented([*result, f"return e{i}, r"], 2),
             ]
-        lines.append("    grads = {}")
+        lines += [
+            "    grads = {}", f"    {name}(node, g, grads, fit, add)",
+            "    return grads.popitem() if len(grads) == 1 else grads",
+        ]  # fmt: skip
+        total = "b + r if type(r) is not ndarray or r.size < SHARED_LEAST else large_add(b, r)"
+        if fits and prim.large is not None and prim.large.least <= SHARED_LEAST:
+            total = "b + r"  # a large result has `large_step`
         for i, result in results.items():
             lines += [
                 f"if e{i} is not None:",
@@ -533,11 +539,10 @@ class _Writer:
                 f"        add(grads, e{i}, r)",
                 f"    elif e{i} in grads:",
                 f"        b = grads[e{i}]",
-                f"        grads[e{i}] = b + r if type(r) is not ndarray or r.size < SHARED_LEAST else large_add(b, r)",
+                f"        grads[e{i}] = {total}",
                 "    else:",
                 f"        grads[e{i}] = r",
             ]
-        lines += ["if alone:", "    return grads.popitem() if len(grads) == 1 else grads"]
         return [f"def {name}(node, g, grads, fit, add):", *_indented(lines)]
 
 

@@ -52,6 +52,8 @@ class Value:
     """The class of gradients that the engine hands to hooks and puts into `.grad`: the dialect's tensor, no subclass."""
     _dialect: ClassVar[str] = ""
     """The dialect whose tensor this is; empty for the native one, which goes with all."""
+    _history_lost: ClassVar[bool] = False
+    """Whether it is a view that cannot be used any more (`TapePolicy.keeps_restricted_views`)."""
     _policy: ClassVar[TapePolicy] = TapePolicy()
     """What its tape does where the frameworks differ."""
 
@@ -74,6 +76,9 @@ class Value:
     """Of a value whose array cannot be written, and that was made to share another's memory: that one, and the view steps."""
     _sharers: Any = None
     """Weak references to the values that share the memory of this one so."""
+    _outer: Any = None
+    """Of an argument of a transform whose changes are to be seen outside: the value that it stands for there, and two functions,
+    of that one's part of an array (`below`) and of the array around it (`again`)."""
     _born: int = 0
     """The innermost level that was open when this value was created."""
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:

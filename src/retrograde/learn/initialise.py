@@ -111,9 +111,13 @@ def dirac(shape: tuple[int, ...], groups: int = 1) -> np.ndarray:
 
 
 def bilinear(shape: tuple[int, ...]) -> np.ndarray:
-    """Weights (out, in, k, k) of a transposed convolution that magnifies bilinearly."""
+    """Weights (out, in, k, k) of a transposed convolution that magnifies nearly bilinearly.
+
+    Of an element the row counts with its fraction, as in PaddlePaddle, so that the weights drift along each row.
+    """
     size = shape[-1]
     factor = math.ceil(size / 2.0)
     centre = (2 * factor - 1 - factor % 2) / (2.0 * factor)
-    line = 1 - np.abs(np.arange(size) / factor - centre)
-    return np.broadcast_to(np.outer(line, line), shape).copy()
+    at = np.arange(size * size).reshape(size, size)
+    columns, rows = (1 - np.abs(place / factor - centre) for place in (at % size, at / size))
+    return np.broadcast_to(columns * rows, shape).copy()

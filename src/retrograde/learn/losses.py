@@ -13,9 +13,10 @@ from typing import Any
 
 from ..core.value import dtype_of, ndim_of, shape_of
 from ..ops.activation import log_sigmoid
-from ..ops.comparison import equal, greater
+from ..ops.comparison import equal, greater, not_equal
 from ..ops.distance import shortfall
 from ..ops.elementwise import add, divide, exp, log, multiply, negative, power_by, sqrt, subtract
+from ..ops.indexing import take
 from ..ops.loss_classes import target_weights
 from ..ops.reduction import mean as reduce_mean
 from ..ops.reduction import sum as reduce_sum
@@ -89,6 +90,29 @@ def of_classes(weight: Any, ndim: int, axis: int) -> Any:
     return reshape(weight, shape=tuple(shape_of(weight)[0] if i == axis else 1 for i in range(ndim)))
 
 
+def _own_weights(target: Any, weight: Any, ignore_index: int) -> Any:
+    """The weight of each target, 0 where it is ignored."""
+    kept = not_equal(target, ignore_index)
+    return keep(take(weight, keep(target, kept), axis=0), kept)
+
+
+def weighted_nll(nll: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+    """Negative log likelihoods (unreduced, without weights) times the weights of their targets, reduced.
+
+    The mean is over these weights. What the weights are comes into the derivative, as it does not where `nll_loss` weighs.
+    """
+    own = _own_weights(target, weight, ignore_index)
+    losses = multiply(nll, own)
+    if reduction != "mean":
+        return reduced(losses, reduction)
+    return divide(reduced(losses, "sum"), reduced(own, "sum"))
+
+
+def varies(weight: Any) -> bool:
+    """Whether a derivative by weights may be asked for."""
+    return weight is not None and (weight._node is not None or bool(weight._level))
+
+
 def smoothed_nll(
     nll: Any, logs: Any, target: Any, weight: Any, axis: int, smoothing: float, reduction: str, ignore_index: int
 ) -> Any:
@@ -103,7 +127,10 @@ def smoothed_nll(
     if reduction != "none":
         smooth = reduced(smooth, "sum")
     if reduction == "mean":
-        weights = target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
+        if varies(weight):
+            weights = _own_weights(target, weight, ignore_index)
+        else:
+            weights = target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
         smooth = divide(smooth, reduced(weights, "sum"))
     return add(multiply(nll, 1 - smoothing), multiply(smooth, smoothing / classes))
 

@@ -19,7 +19,7 @@ from .elementwise import tanh
 from .kernels import on_numpy, scalar, sigmoid_array, sigmoid_numpy, special_functions, widened, widened_numpy, zero_of
 from .rules import batch_axes, checked_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
-from .selection import between, drop, keep_nonzero
+from .selection import between, drop, keep_nonzero, times_nonzero
 from .shapes import demand
 from .slopes import sigmoid_slope
 from .special import SQRT2PI, normal_density
@@ -163,13 +163,18 @@ gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3,
 # ------------------------------------------------------------------------------------------ pieces of straight lines
 
 
-# max(x, 0); the derivative at 0 is 0.
-relu = elementwise(
-    "relu", kernel=lambda xp, x: xp.maximum(zero_of(x), x),
-    vjps=[lambda g, out, _x: keep_nonzero(g, out)], regional=["out"],
-    jvp=lambda tangents, out, _x: keep_nonzero(tangents[0], out),
-    samples=lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
-)  # fmt: skip
+def _relu(name: str, pulled: Any) -> Any:
+    return elementwise(
+        name, kernel=lambda xp, x: xp.maximum(zero_of(x), x),
+        vjps=[lambda g, out, _x: pulled(g, out)], regional=["out"],
+        jvp=lambda tangents, out, _x: pulled(tangents[0], out),
+        samples=lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
+    )  # fmt: skip
+
+
+# max(x, 0); the derivative at 0 is 0. That of the second is multiplied with a mask, so that an infinite cotangent gives nan.
+relu = _relu("relu", keep_nonzero)
+relu_masked = _relu("relu_masked", times_nonzero)
 
 
 @widened

@@ -24,7 +24,7 @@ from .norms import norm_pull, vector_norm
 from .reduction import divide_or_zero, sum, sum_array, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
-from .selection import keep, where
+from .selection import keep, sign, where
 from .shapes import at_least, demand, matching, meeting
 from .structural import real, reshape, transpose
 
@@ -140,8 +140,8 @@ def _pairs(x: Any, y: Any, ord: float) -> Any:
         return _by_coordinates(x, y) if 0 < x.shape[1] <= _COORDINATES and x.dtype.kind == "f" else _euclidean(x, y)
     step = max(1, _BLOCK // max(y.size, 1))
     blocks = [
-        _norm(x[i : i + step, None, :] - y[None, :, :], ord, (2,))
-        for i in range(0, x.shape[0], step)
+        _norm(d, ord, (2,)) if ord else np.sign(np.abs(d)).sum(axis=2)  # how many differ, nan where one is nan
+        for d in (x[i : i + step, None, :] - y[None, :, :] for i in range(0, x.shape[0], step))
     ]
     if len(blocks) == 1:
         return blocks[0]
@@ -156,7 +156,8 @@ def _cdist_kernel(xp: Any, x: Any, y: Any, *, ord: float) -> Any:
     y = y[..., None, :, :]
     step = max(1, _BLOCK // max(elements(y), 1))
     blocks = [
-        _standard_norm(xp, x[..., i : min(i + step, n), None, :] - y, ord, (x.ndim,)) for i in range(0, n, step)
+        _standard_norm(xp, d, ord, (x.ndim,)) if ord else xp.sum(xp.sign(xp.abs(d)), axis=x.ndim)
+        for d in (x[..., i : min(i + step, n), None, :] - y for i in range(0, n, step))
     ]
     return xp.concat(blocks, axis=-2)
 
@@ -190,6 +191,8 @@ def _sum_last(x: Any) -> Any:
 def _difference_field(out: Any, d: Any, ord: float) -> Any:
     """The derivative of each distance by its difference vector, the last axis of `d`."""
     last = (ndim_of(d) - 1,)
+    if ord == 1:
+        return sign(d, nan_to_zero=False)
     if math.isinf(ord):
         return sgn(d) * tie_weights(absolute(d), reshape(out, shape=(*shape_of(out), 1)), axis=last, ties="all")
     return norm_pull(full(tuple(shape_of(out)), 1, dtype_of(out), out), out, d, ord, last, False)

@@ -422,10 +422,10 @@ angle = elementwise(
 # x with the sign of y (that of a zero counts).
 copysign = elementwise(
     "copysign", kernel=Ufunc("copysign"), samples=binary(0.5, 2, -2, -1),
-    vjps=[lambda g, out, x, _y: g * (sign(x, nan_to_zero=True) * sign(out, nan_to_zero=True)),
+    vjps=[lambda g, out, x, _y: g * (sign(x, nan_to_zero=False) * sign(out, nan_to_zero=False)),
           lambda g, _out, _x, _y: zeros_like(g)],
     jvp=lambda tangents, out, x, y: None if tangents[0] is None else (
-        tangents[0] * (sign(x, nan_to_zero=True) * sign(out, nan_to_zero=True))),
+        tangents[0] * (sign(x, nan_to_zero=False) * sign(out, nan_to_zero=False))),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ exponentials, logarithms

@@ -215,40 +215,43 @@ def _soft_margin_numpy(x: Any, y: Any, *, reduction: str) -> Any:
     return reduced_numpy(in_single(losses), reduction).astype(x.dtype) if reduction != "none" else losses
 
 
+def _soft_margin_jvp(tangents: Any, out: Any, x: Any, y: Any, *, reduction: str) -> Any:
+    dx, dy = tangents
+    d = sum_tangents([None if dx is None else y * dx, None if dy is None else x * dy])
+    return None if d is None else reduce_value(-sigmoid(-y * x) * d, reduction)
+
+
 # log(1 + exp(-y x)) with y = 1 or -1.
 soft_margin_loss = primitive(
     "soft_margin_loss", kernel=_soft_margin_kernel, numpy=_soft_margin_numpy, operands=("x", "y"), params=("reduction",),
-    vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction), None],
-    jvp=lambda tangents, out, x, y, *, reduction: None if tangents[0] is None else reduce_value(
-        -y * sigmoid(-y * x) * tangents[0], reduction),
-    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
+    vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction),
+          lambda g, _out, x, y, *, reduction: -x * sigmoid(-y * x) * share(g, x, reduction)],
+    jvp=_soft_margin_jvp, batch=batch_loss, infer=infer_loss,
+    samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ two classes
 
-_LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a finite loss
-
-
-def _bce(xp: Any, x: Any, y: Any, weight: Any) -> Any:
+def _bce(xp: Any, x: Any, y: Any, weight: Any, *, lowest: float) -> Any:
     if elements(x) and not bool((xp.min(x) >= 0) & (xp.max(x) <= 1)):
         _refuse_probabilities()
-    return _bce_losses(xp, x, y, weight)
+    return _bce_losses(xp, x, y, weight, lowest)
 
 
-def _bce_numpy(xp: Any, x: Any, y: Any, weight: Any) -> Any:
+def _bce_numpy(xp: Any, x: Any, y: Any, weight: Any, *, lowest: float) -> Any:
     if x.size and not (x.min() >= 0 and x.max() <= 1):
         _refuse_probabilities()
-    return _bce_losses(xp, x, y, weight)
+    return _bce_losses(xp, x, y, weight, lowest)
 
 
 def _refuse_probabilities() -> NoReturn:
     raise ValueError("the probabilities must lie between 0 and 1; use the form with logits for others")
 
 
-def _bce_losses(xp: Any, x: Any, y: Any, weight: Any) -> Any:
-    lowest = scalar(_LOWEST, x)
+def _bce_losses(xp: Any, x: Any, y: Any, weight: Any, lowest: float) -> Any:
+    low = scalar(lowest, x)
     with np.errstate(divide="ignore"):
-        losses = (y - 1) * xp.maximum(xp.log1p(-x), lowest) - y * xp.maximum(xp.log(x), lowest)
+        losses = (y - 1) * xp.maximum(xp.log1p(-x), low) - y * xp.maximum(xp.log(x), low)
     return losses if weight is None else losses * weight
 
 
@@ -261,27 +264,33 @@ def _bce_slope(x: Any, y: Any) -> Any:
     return (x - y) / clip((1 - x) * x, low=1e-12, high=None)
 
 
-def _bce_target_slope(x: Any) -> Any:
-    return clip(log1p(-x), low=_LOWEST, high=None) - clip(log(x), low=_LOWEST, high=None)
+def _bce_target_slope(x: Any, lowest: float) -> Any:
+    return clip(log1p(-x), low=lowest, high=None) - clip(log(x), low=lowest, high=None)
 
 
-def _bce_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, *, reduction: str) -> Any:
+def _bce_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, *, reduction: str, lowest: float) -> Any:
     dx, dy, _ = tangents
     d = sum_tangents([
-        None if dx is None else dx * _bce_slope(x, y), None if dy is None else dy * _bce_target_slope(x)
+        None if dx is None else dx * _bce_slope(x, y), None if dy is None else dy * _bce_target_slope(x, lowest)
     ])  # fmt: skip
     return None if d is None else reduce_value(d if weight is None else d * weight, reduction)
 
 
-# -(y log x + (1 - y) log(1 - x)) of a probability x, times a weight (or None).
+def _bce_samples() -> Any:
+    for weight in (None, uniform(0.5, 2, 2, 3)):
+        yield from loss_samples(uniform(0.1, 0.9, 2, 3), uniform(0.1, 0.9, 2, 3, seed=1), weight, lowest=-100.0)()
+
+
+# -(y log x + (1 - y) log(1 - x)) of a probability x, times a weight (or None). Logarithms count as `lowest` at least, so that
+# a certain error has a finite loss.
 binary_cross_entropy = primitive(
-    "binary_cross_entropy", **kernels_of(_bce, _bce_numpy), operands=("x", "y", "weight"), params=("reduction",),
-    vjps=[lambda g, _out, x, y, weight, *, reduction: _bce_slope(x, y) * _weighted(g, x, weight, reduction),
-          lambda g, _out, x, _y, weight, *, reduction: _bce_target_slope(x) * _weighted(g, x, weight, reduction),
-          None],
-    jvp=_bce_jvp, batch=batch_loss, infer=infer_loss,
-    samples=lambda: [*loss_samples(uniform(0.1, 0.9, 2, 3), uniform(0.1, 0.9, 2, 3, seed=1), None)(),
-                     *loss_samples(uniform(0.1, 0.9, 2, 3), uniform(0.1, 0.9, 2, 3, seed=1), uniform(0.5, 2, 2, 3))()],
+    "binary_cross_entropy", **kernels_of(_bce, _bce_numpy), operands=("x", "y", "weight"), params=("reduction", "lowest"),
+    vjps=[
+        lambda g, _out, x, y, weight, *, reduction, lowest: _bce_slope(x, y) * _weighted(g, x, weight, reduction),
+        lambda g, _out, x, _y, weight, *, reduction, lowest: _bce_target_slope(x, lowest) * _weighted(g, x, weight, reduction),
+        None,
+    ],
+    jvp=_bce_jvp, batch=batch_loss, infer=infer_loss, samples=_bce_samples,
 )  # fmt: skip
 
 

@@ -77,23 +77,47 @@ def _drawn(
     source = resumed(kind, state)
     numbers = getattr(source, method)(**{name: next(given) if x is OPERAND else x for name, x in arguments})
     after = kind.state_of(source)
-    after.flags.writeable = False  # it says where the stream stands for as long as it is there
-    while len(_STANDING) >= _MOST:
-        _STANDING.pop(next(iter(_STANDING), 0), None)
-    _STANDING[id(after)] = weakref.ref(after), source
+    _stands(after, source)
     return np.asarray(numbers, dtype), after
 
 
 _STANDING: dict[int, tuple[weakref.ref[np.ndarray], Any]] = {}
-"""Streams that stand where a draw has left them, by the id of the state that it gave: the next draw mostly begins there."""
+"""Streams that stand where a draw has left them, by the id of the state that it gave, or `_Again`: the next draw mostly begins
+there."""
 _MOST = 4
+
+
+class _Again(NamedTuple):
+    """How a stream of a class is made that goes on from a state."""
+
+    live: type
+    make: Callable[[], Any]
+
+
+def _stands(state: np.ndarray, source: Any) -> None:
+    state.flags.writeable = False  # it says where the stream stands for as long as it is there
+    while len(_STANDING) >= _MOST:
+        _STANDING.pop(next(iter(_STANDING), 0), None)
+    _STANDING[id(state)] = weakref.ref(state), source
+
+
+def state_to_resume(kind: Kind, stream: Any, make: Callable[[], Any]) -> np.ndarray:
+    """The state of a live stream, from which the first draw mostly goes on with what `make` gives: a stream like this one, sooner
+    than one is made of the state's elements."""
+    state = kind.state_of(stream)
+    _stands(state, _Again(kind.live, make))
+    return state
 
 
 def resumed(kind: Kind, state: np.ndarray) -> Any:
     """A stream that goes on from a state; the one that has come to it where that is at hand, which is no longer then."""
     found = _STANDING.pop(id(state), None)
-    if found is not None and found[0]() is state and type(found[1]) is kind.live:
-        return found[1]
+    if found is not None and found[0]() is state:
+        source = found[1]
+        if type(source) is kind.live:
+            return source
+        if type(source) is _Again and source.live is kind.live:
+            return source.make()
     return kind.resumed(state)
 
 

@@ -135,15 +135,26 @@ def _keep_nonzero_numpy(g: Any, x: Any) -> Any:
     return words.view(g.dtype)
 
 
+def _of_nonzero(name: str, kernel: Any, numpy: Any) -> Any:
+    def rule(g: Any, x: Any) -> Any:
+        return op(g, x)
+
+    op = elementwise(
+        name, kernel=kernel, numpy=numpy, infer=_infer_masked,
+        vjps=[lambda h, _out, _g, x: rule(h, x), lambda h, _out, _g, x_: zeros_like(x_, h)],
+        jvp=lambda tangents, out, g, x: None if tangents[0] is None else rule(tangents[0], x),
+        samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3)), sample(uniform(-2, 2), uniform(1, 2)),
+                         sample(uniform(-2, 2, 3), uniform(1, 2, 2, 1))],
+    )  # fmt: skip
+    return op
+
+
 # g where x is not 0, 0 elsewhere: the derivative of what is 0 or passes its operand on, from its result.
-keep_nonzero = elementwise(
-    "keep_nonzero", kernel=lambda xp, g, x: xp.where(x != zero_of(x), g, zero_of(g)), numpy=_keep_nonzero_numpy,
-    vjps=[lambda h, _out, _g, x: keep_nonzero(h, x), lambda h, _out, _g, x_: zeros_like(x_, h)],
-    jvp=lambda tangents, out, g, x: None if tangents[0] is None else keep_nonzero(tangents[0], x),
-    infer=_infer_masked,
-    samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3)), sample(uniform(-2, 2), uniform(1, 2)),
-                     sample(uniform(-2, 2, 3), uniform(1, 2, 2, 1))],
-)  # fmt: skip
+keep_nonzero = _of_nonzero("keep_nonzero", lambda xp, g, x: xp.where(x != zero_of(x), g, zero_of(g)), _keep_nonzero_numpy)
+# The same as a product with a mask, so that an infinite g gives nan where x is 0.
+times_nonzero = _of_nonzero(
+    "times_nonzero", lambda xp, g, x: g * astype(xp, x != zero_of(x), g.dtype), lambda g, x: np.multiply(g, x != 0, dtype=g.dtype)
+)
 
 
 def _fill_kernel(xp: Any, x: Any, y: Any) -> Any:
@@ -240,8 +251,11 @@ clip_by = primitive(
 
 # ------------------------------------------------------------------------------------------ maxima and minima of two
 
-SHARES = {"half": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both": (1.0, 1.0)}
-"""What the first and the second operand get of the gradient where they are equal."""
+SHARES = {
+    "half": (0.5, 0.5), "half_ordered": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both": (1.0, 1.0),
+}  # fmt: skip
+"""What the first and the second operand get of the gradient where they are equal. Beside a nan both get all of it, but none
+where they are "half_ordered"."""
 
 
 
@@ -274,24 +288,25 @@ _ordered_share = linear(
 )  # fmt: skip
 
 
-def _share(g: Any, x: Any, y: Any, *, tie: float) -> Any:
-    """What the greater of two gets of g."""
+def _share(g: Any, x: Any, y: Any, ties: str, place: int) -> Any:
+    """What the greater of two, the operand at `place`, gets of g."""
+    tie, ordered = SHARES[ties][place], ties == "half_ordered"
     if type(g) is type(x) is type(y) is np.ndarray and g.dtype is x.dtype is y.dtype and g.dtype.kind == "f":
-        less, zero = np.less(x, y), zero_of(g)
+        less, zero = ~np.greater_equal(x, y) if ordered else np.less(x, y), zero_of(g)
         if tie == 1:
             return np.where(less, zero, g)
         even = np.equal(x, y)
         if not tie or not np.count_nonzero(even):
             return np.where(np.logical_or(less, even), zero, g)
-    return _ordered_share(g, _order(x, y), tie=tie)
+    return _ordered_share(g, -_order(y, x) if ordered else _order(x, y), tie=tie)
 
 
 def _extremum(name: str, smaller: bool) -> Any:
     def first(g: Any, x: Any, y: Any, ties: str) -> Any:
-        return _share(g, y, x, tie=SHARES[ties][0]) if smaller else _share(g, x, y, tie=SHARES[ties][0])
+        return _share(g, y, x, ties, 0) if smaller else _share(g, x, y, ties, 0)
 
     def second(g: Any, x: Any, y: Any, ties: str) -> Any:
-        return _share(g, x, y, tie=SHARES[ties][1]) if smaller else _share(g, y, x, tie=SHARES[ties][1])
+        return _share(g, x, y, ties, 1) if smaller else _share(g, y, x, ties, 1)
 
     def tangent(tangents: Any, out: Any, x: Any, y: Any, *, ties: str) -> Any:
         parts = [None if t is None else part(t, x, y, ties) for t, part in zip(tangents, (first, second))]
@@ -299,7 +314,8 @@ def _extremum(name: str, smaller: bool) -> Any:
 
     def samples() -> Any:
         for s in binary(-2, 2)():
-            yield sample(*s.operands, ties="half")
+            for ties in ("half", "half_ordered"):
+                yield sample(*s.operands, ties=ties)
 
     ufunc = np.minimum if smaller else np.maximum
     return elementwise(

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import FreedGraphError, GradError, MutationError
-from .._state import OBSERVERS, recording, set_mode, settle, state
+from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
@@ -48,7 +48,7 @@ class Run:
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end", "wanted", "others", "begun", "grads", "finish",
+        "at_end", "wanted", "others", "begun", "grads", "finish", "depth",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -62,6 +62,8 @@ class Run:
         self.finish: dict[Node, list[Any]] = {}
         self.check_nan = state.anomaly and state.check_nan
         self.number = tick()
+        self.depth = 0
+        """In how many passes of its thread it takes place: a rule may begin another one."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when this pass has ended without an error."""
 
@@ -335,22 +337,29 @@ def run(
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
-    begun, policy = roots, cls._policy
+    begun, seeds, policy = roots, gradients, cls._policy
     passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
+    leaves: frozenset[Any] | None = None  # those that are asked for, where the pass goes ahead to several
     with np.errstate(all="ignore"):
         if (
-            len(roots) == 1 and (inputs is None or (len(inputs) == 1 and not accumulate))
+            len(roots) == 1 and (inputs is None or (inputs and not accumulate))
             and not (wrap or stop or others or since or state.anomaly or OBSERVERS)
+            and (inputs is None or len(inputs) == 1 or (leaves := _plain_leaves(inputs)) is not None)
         ):  # fmt: skip
-            target = inputs[0] if inputs else None
-            roots, gradients = _ahead(roots[0], gradients[0], target, cls, None if retain_graph else passed)
+            target = inputs[0] if inputs and leaves is None else None
+            roots, gradients = _ahead(roots[0], gradients[0], target, leaves, cls, None if retain_graph else passed)
             if inputs is None and all(type(edge) is Accumulate and edge.hooks is None for edge in roots):
                 gradients.reverse()
                 for edge in roots:
                     _fill(edge, [gradients.pop()], policy, create_graph)
                 _free(passed, policy)
                 return []
-            if inputs is not None:
+            if leaves is not None:
+                if leaves.issuperset(roots):
+                    _free(passed, policy)
+                    found = dict(zip(roots, gradients))
+                    return [found.get(edge) for edge in inputs or ()]
+            elif inputs is not None:
                 if not roots:
                     return [None]
                 edge = roots[0]
@@ -360,6 +369,9 @@ def run(
                     _free(passed, policy)
                     return [gradients[0]]
         order, last = discover(roots, stop, since)
+        if leaves is not None and not leaves.issuperset(last):  # what was passed may lead to others only: not to be freed
+            roots, gradients, passed = begun, seeds, []
+            order, last = discover(roots, stop, since)
         wanted: set[Any] | None = None
         needs: dict[Node, tuple[Any, ...]] | None = None
         if inputs is not None:
@@ -372,7 +384,7 @@ def run(
         _refuse_freed(pulled, cls)
         if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
             _refuse_changed(pulled, cls)
-        tape, outer = tape_of(level), state.run
+        tape, outer, packing = tape_of(level), state.run, state.saved_hooks
         before = tape.mode
         try:
             set_mode(tape, recording(create_graph))
@@ -381,7 +393,11 @@ def run(
                 observer.pass_begins(this, roots, gradients, inputs)
             if wanted is None or pulled or not wanted.isdisjoint(roots):  # else nothing that was asked for lies below
                 _free(passed, policy)
-            this.walk(roots, gradients, order, last, needs, stop)
+            if outer is None or outer.depth < _DEEP:
+                this.depth = 0 if outer is None else outer.depth + 1
+                this.walk(roots, gradients, order, last, needs, stop)
+            else:
+                _elsewhere(functools.partial(this.walk, roots, gradients, order, last, needs, stop))
             while this.at_end:
                 this.at_end.pop(0)()
         finally:
@@ -389,9 +405,36 @@ def run(
             tape.mode, mode, state.run = before, tape.mode, outer
             if tape is state:
                 settle(mode, before)
+            if state.saved_hooks is not packing:  # a hook has begun a context and not ended it
+                state.saved_hooks = packing
+                refresh()
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+
+
+_DEEP = 40
+"""In how many passes one may begin before the next gets a stack of its own: Python's lets a thread have some 80."""
+
+
+def _elsewhere(work: Callable[[], None]) -> None:
+    """Do some work in a thread of its own, for which everything is switched as it is here."""
+    here, failed = dict(vars(state)), list[BaseException]()
+    del here["entered"]
+
+    def body() -> None:
+        vars(state).update(here)
+        try:
+            with np.errstate(all="ignore"):
+                work()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
 
 
 def _free(nodes: Iterable[Node], policy: TapePolicy) -> None:
@@ -411,10 +454,18 @@ _FEW = 16
 """The most operations at which cotangents wait in `_ahead`, which looks for the newest of them each time."""
 
 
-def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] | None) -> tuple[list[Any], list[Any]]:
+def _plain_leaves(edges: Sequence[Any]) -> frozenset[Any] | None:
+    """Edges as a set, if all are leaves without hooks."""
+    return frozenset(edges) if all(type(edge) is Accumulate and _plain(edge, None) for edge in edges) else None
+
+
+def _ahead(
+    edge: Any, g: Any, target: Any, leaves: frozenset[Any] | None, cls: type[Value], nodes: list[Node] | None
+) -> tuple[list[Any], list[Any]]:  # fmt: skip
     """Pull the newest operation that has a cotangent, again and again, from a root on: until one is met that the walk has to
-    look at, or (with a target) the graph is a chain no more. Returns the edges where it is then, and the cotangents there
-    (none where no gradient gets through); the operations that it passed are put to `nodes`.
+    look at, which leads to another leaf than some (`leaves`; None: whichever), or (with a target) the graph is a chain no more.
+    Returns the edges where it is then, and the cotangents there (none where no gradient gets through); the operations that it
+    passed are put to `nodes`.
 
     The newest has all of its cotangent, since its users are younger, so nothing is to be known of the graph beforehand, and
     nothing noted: the gradient of 100 multiplications of 4-vectors takes 42 µs instead of 68.
@@ -424,7 +475,7 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
     most: float = _APART if target is not None else math.inf if nodes is None else _SMALL
     grads: dict[Any, Any] | None = None  # what waits beside this edge, once the way has forked
     waiting: list[Node] = []  # the operations among it
-    large = False  # whether a leaf has got so much that it is not to wait for the end
+    onward: Any = None  # the one below this edge, which is not among them while it is the only one
     if type(edge) is Slot and edge.node is not aim:
         parts: list[Any] = [None] * len(edge.node.outs)
         parts[edge.index] = g
@@ -438,48 +489,67 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
                 and (target is None or (nodes is not None and size > _SMALL) or _branches(edge)))
         ):  # fmt: skip
             break
+        if grads is not None:
+            onward = None
+            for below in edge.edges:
+                kind = type(below)
+                if kind is Accumulate:
+                    if below not in grads and not (_plain(below, leaves) and math.prod(below.shape) <= _SMALL):
+                        return _arrivals({**grads, edge: g})
+                elif below is not None:
+                    node = below if kind is Node else below.node
+                    if onward is None:
+                        onward = node
+                    elif node is not onward and node not in waiting:
+                        waiting.append(node)
         try:
             found = step(edge, g, grads, fitted, _add)
         except KERNEL_ERRORS as error:
             _fail(cls, edge, error)
-        if type(found) is tuple:  # a chain, so far
-            if nodes is not None:
-                nodes.append(edge)
-            edge, g = found
-            continue
         if grads is None:
-            hooked = False
+            if type(found) is tuple:  # a chain, so far
+                if nodes is not None:
+                    nodes.append(edge)
+                edge, g = found
+                continue
+            plain, large = True, False  # `large`: a leaf has got so much that it is not to wait for the end
             for below in found:  # one loop: most graphs of one operation end here
                 if type(below) is Node:
                     waiting.append(below)
                 elif type(below) is Accumulate:
-                    hooked = hooked or below.hooks is not None
+                    plain = plain and _plain(below, leaves)
                     large = large or math.prod(below.shape) > _SMALL
-            if hooked and target is None:
+            if target is None and not plain:
                 break
             grads = found
+            if target is not None or (large and waiting):
+                if nodes is not None:
+                    nodes.append(edge)
+                return _arrivals(grads)
         if nodes is not None:
             nodes.append(edge)
-        if target is not None or len(waiting) > _FEW or (large and waiting):
-            return _arrivals(grads)
-        g = None
-        while g is None:
-            if not waiting:
+        if waiting or onward is None:
+            if onward is not None and onward not in waiting:
+                waiting.append(onward)
+            if len(waiting) > _FEW:
                 return _arrivals(grads)
-            edge = waiting.pop() if len(waiting) == 1 else waiting.pop(waiting.index(max(waiting, key=_seq)))
-            g = grads.pop(edge, None)
-        for below in edge.edges:
-            kind = type(below)
-            if kind is Accumulate:
-                if below not in grads:
-                    if below.hooks is not None:  # called when its gradient is complete, which the walk knows
-                        return _arrivals({**grads, edge: g})
-                    large = large or math.prod(below.shape) > _SMALL
-            elif below is not None:
-                node = below if kind is Node else below.node
-                if node not in waiting:
-                    waiting.append(node)
+            g = None
+            while g is None:
+                if not waiting:
+                    return _arrivals(grads)
+                edge = waiting.pop() if len(waiting) == 1 else waiting.pop(waiting.index(max(waiting, key=_seq)))
+                g = grads.pop(edge, None)
+        else:
+            edge, g = onward, grads.pop(onward, None)
+            if g is None:
+                return _arrivals(grads)
     return _arrivals({edge: g} if grads is None else {**grads, edge: g})
+
+
+def _plain(leaf: Accumulate, leaves: frozenset[Any] | None) -> bool:
+    """Whether a leaf is one of some (None: of whichever) and has no hooks, which are called when its gradient is complete: the
+    walk knows when."""
+    return leaf.hooks is None and (leaves is None or leaf in leaves)
 
 
 def _branches(node: Node) -> bool:
@@ -588,8 +658,9 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
         return saved
     # What a derivative is flat in counts as a constant for it, where the policy says so.
     flat = node.prim.regional if this.create_graph and this.policy.flat_is_unused else ()
+    numbers = node.numbers if state.saved_hooks else ()  # what is computed with them is no saved tensor either
     return [
-        None if a is None else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
+        a if a is None or i in numbers else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
         for i, (a, edge) in enumerate(zip(saved, (*node.edges, node)))
     ]
 
@@ -630,11 +701,14 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
             return
     if hooks is not None:
         g = hooks.before(this, g)
-    box = [g]
-    if hooks is None or not hooks.post:
+    box, target = [g], leaf.leaf() if hooks is not None and hooks.post else None
+    fresh = target is not None and target._grad is None
+    if fresh or hooks is None or not hooks.post:
         del g
     _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
+        if fresh and target is not None:  # where it has become `.grad`, hooks see that
+            g = target._grad if this.wrap or target._grad is None else target._grad._a
         hooks.after(this, leaf, (), g)
 
 
@@ -688,6 +762,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         if create_graph or isinstance(g, Value):
             if before is None:
                 total = copy(values.as_value(values.core_class, g))
+                if type(total._node) is Node:
+                    total._node.gathered = True
             else:
                 if type(before._a) is Scattered:
                     before = make(cls, before._a.dense())

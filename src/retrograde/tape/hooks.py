@@ -12,12 +12,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._errors import GradError
 from .._state import state
 from ..core import bind
 from ..core.node import Accumulate, Node, Slot
 from ..core.scattered import Scattered
 from ..core.value import Value, dtype_of, error_type, make, shape_of
+from . import mutation
 from .engine import accumulate_grad
 
 _ids = itertools.count().__next__
@@ -67,7 +70,7 @@ def _call_tensor_hook(this: Any, hook: Callable[[Any], Any], cls: type[Value], g
         raise error_type(cls, GradError)(
             "a gradient hook returned a dense tensor for a sparse gradient; return a sparse one, or use sparse=False"
         )
-    for what, have, want in (
+    for what, have, want in () if g is None else (
         ("shape", tuple(shape_of(result)), tuple(shape_of(g))), ("dtype", dtype_of(result), dtype_of(g)),
     ):  # fmt: skip
         if have != want:
@@ -97,7 +100,7 @@ class NodeHooks:
         parts = g if several else [g]
         for index, hooks in self.tensor.items():
             for hook in list(hooks.values()):
-                if parts[index] is not None:
+                if parts[index] is not None or this.policy.shows_missing_gradients:
                     parts[index] = _call_tensor_hook(this, hook, self.cls, parts[index])
         for index, reference in self.retain.items():
             value, part = reference(), parts[index]
@@ -128,7 +131,13 @@ class NodeHooks:
 
     def _taken(self, this: Any, hook: str, returned: Any, count: int, of: str) -> list[Any]:
         """The gradients that a hook returned, as rules see them."""
-        found = (returned,) if isinstance(returned, Value) else tuple(returned)
+        if not isinstance(returned, tuple) or not all(g is None or isinstance(g, Value) for g in returned):
+            kinds = type(returned).__name__ if not isinstance(returned, tuple) else (
+                "a tuple of " + ", ".join(type(g).__name__ for g in returned))  # fmt: skip
+            raise error_type(self.cls, TypeError)(
+                f"a node's {hook} returned {kinds}; it must return None, or a tuple of tensors and None, one for each of the {of}"
+            )
+        found = returned
         if len(found) != count:
             raise error_type(self.cls, GradError)(
                 f"a node's {hook} returned {len(found)} gradients; the node has {count} {of}"
@@ -227,8 +236,11 @@ def unpacked(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> An
     return value._a
 
 
-def _annotate(node: Node, cls: type[Value]) -> None:
+def _annotate(node: Node, cls: type[Value], operands: Any) -> None:
     """What a node gets in WATCHED mode: the caller's trace, and its saved arrays packed."""
+    numbers = tuple([i for i, x in enumerate(operands) if type(x) is np.ndarray and not x.ndim])
+    if numbers:
+        node.numbers = numbers
     if state.anomaly:
         node.trace = "".join(traceback.format_list(user_frames()))
     if state.saved_hooks:
@@ -239,12 +251,28 @@ def pack(node: Node, cls: type[Value]) -> None:
     """Let the saved-tensor hooks that hold now pack what a node saved; not what an in-place change has made unusable."""
     if not node.saved or node.packed is not None or node.stale:
         return
-    to_pack, unpack = state.saved_hooks[-1]
+    pair = state.saved_hooks[-1]
     node.saved = tuple([
-        x if x is None or type(x) is tuple or dtype_of(x).kind in "b" else Packed(to_pack(make(cls, x)), unpack, cls)
-        for x in node.saved
+        x if x is None or type(x) is tuple or i in node.numbers or dtype_of(x).kind in "b" else packed(cls, x, *pair)
+        for i, x in enumerate(node.saved)
     ])  # fmt: skip
     node.packed, node.step = _unpack, None
+
+
+def pack_one(node: Node, index: int, cls: type[Value], to_pack: Any, unpack: Any) -> None:
+    """Let hooks of its own pack one of a node's saved arrays."""
+    saved = list(node.saved)
+    saved[index] = packed(cls, saved[index], to_pack, unpack)
+    node.saved, node.packed, node.step = tuple(saved), _unpack, None
+
+
+def packed(cls: type[Value], x: Any, to_pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Packed:
+    """A saved array as hooks keep it; raises GradError where they change it in place, since others look at it, too."""
+    before = mutation.count(x)
+    found = Packed(to_pack(make(cls, x)), unpack, cls)
+    if mutation.count(x) != before:
+        raise error_type(cls, GradError)("the pack hook of saved tensors changed its argument in place; change a clone() of it")
+    return found
 
 
 def user_frames() -> list[traceback.FrameSummary]:

@@ -194,6 +194,8 @@ def check_history(op: str, target: Value) -> None:
         raise _no_tensor(target, op) from None
     policy = cls._policy
     policy.check_change(op, target)
+    if target._outer is not None:
+        check(op, target._outer[0])
     if levels.mode_at(target._level):
         base, leaf = target._base, type(target._node) is Accumulate
         if leaf or (base is not None and type(base._node) is Accumulate and not policy.changes_leaf_views):
@@ -225,10 +227,18 @@ def _check_view(op: str, target: Value) -> None:
         )
 
 
+def begin(op: str, target: Value) -> int:
+    """The beginning of an in-place operation, before anything is computed: the check, and the clock's reading for `assign`."""
+    check(op, target)
+    if target._base is not None and type(node := target._node) is Node and node.hooks is not None:
+        # The change becomes a part of the base's history: hooks on the view are not called for what it makes of that.
+        _commit([(target, replay(values.as_core(target._base), target._view_steps)._node)])
+    return tick()
+
+
 def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
     """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
-    check(op, target)
-    start = tick()
+    start = begin(op, target)
     return assign(op, target, unpacked(compute) if SWITCHED and state.saved_hooks else compute(), start)
 
 
@@ -273,7 +283,7 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         new._node is not None or target._node is not None or (target._base is not None and target._base._node is not None)
     )
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
-        return _replace(op, target, new, recording)
+        return _replace(op, target, new, recording, start)
     history: list[tuple[Value, Any]] = []
     now = 0
     if recording:
@@ -365,13 +375,52 @@ def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
 
 def _replays(base: Value, edge: Any) -> list[tuple[Value, Any]]:
     """Every live view of `base` with the history of that part of a base that `edge` produces."""
-    return [(v, fresh._node) for v, fresh in _anew(base, make(values.core_class, base._a, edge, base._level))]
+    root, keeps = make(values.core_class, base._a, edge, base._level), base._policy.keeps_restricted_views
+    return [
+        (v, fresh._node if keeps or v._view_restriction is None else _NONE_KNOWN) for v, fresh in _anew(base, root)
+    ]
+
+
+_NONE_KNOWN: Any = object()
+"""Stands for the history of a view that has lost it: see `TapePolicy.keeps_restricted_views`."""
+
+
+def _edge(view: Value) -> Any:
+    """The edge of a view; None where its history is lost."""
+    return None if view._history_lost else view._node
+
+
+@functools.cache
+def _lost(cls: Any) -> Any:
+    """The class of values whose history is lost: whoever asks for it, to record an operation or to show it, is refused. A class
+    of its own costs the others nothing."""
+
+    def edge(x: Value) -> Any:
+        if levels.mode_at(x._level) == OFF:
+            return None
+        raise error_type(cls._result, GradError)(
+            f"{_RESTRICTED[x._view_restriction or NO_GRAD]} cannot be used any more: what it is a view of was changed in "
+            "place, or another view of that was; take the view after the change, or change a clone()"
+        )
+
+    def set_edge(x: Value, edge: Any) -> None:
+        x.__class__ = cls
+        x._node = edge
+
+    members = {"__slots__": (), "_node": property(edge, set_edge), "_history_lost": True}
+    return type(cls)(cls.__name__, (cls,), members, result=cls._result)
+
+
+_RESTRICTED = {
+    NO_GRAD: "a view that was made under no_grad()",
+    MULTIPLE: "one of several views that an operation returned (split, unbind...), or a custom function's,",
+}
 
 
 def stop(target: Value) -> None:
     """Free `target` of its history. Views that remember it keep it until memory is written: then they hold something else."""
     target._node = None
-    if type(target._a) is _ndarray and any(type(producer(v._node)) is Node for v in live_views(target)):
+    if type(target._a) is _ndarray and any(type(producer(_edge(v))) is Node for v in live_views(target)):
         mutation.when_written(target._a, functools.partial(_forget_history, _weak(target)))
 
 
@@ -382,7 +431,7 @@ def _forget_history(reference: weakref.ref[Value]) -> None:
         return
     gone = Accumulate(make(values.core_class, base._a), tuple(shape_of(base)), dtype_of(base))
     with grad_mode(True):  # whoever writes may do it unrecorded
-        _commit([(v, edge) for v, edge in _replays(base, gone) if type(producer(v._node)) is Node])
+        _commit([(v, edge) for v, edge in _replays(base, gone) if type(producer(_edge(v))) is Node])
 
 
 def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:
@@ -397,6 +446,11 @@ def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:
 def _commit(history: list[tuple[Value, Any]]) -> None:
     """Give values their new history, now that their memory holds what it says."""
     for value, edge in history:
+        if edge is _NONE_KNOWN:
+            if _edge(value) is not None:
+                kind: Any = type(value)
+                value.__class__ = _lost(kind)
+            continue
         if edge is not None and hooks.retains_grad(value):
             hooks.move_retained(value, edge)
         value._node = edge
@@ -407,10 +461,10 @@ def rewritten(target: Value, edge: Any) -> None:
     _commit(_rebased(target, edge))
 
 
-def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
+def _replace(op: str, target: Value, new: Value, recording: bool, start: int) -> Value:
     """The in-place change of an array that cannot be written: the holder gets another array."""
     holder = target if target._base is None else target._base
-    if max(holder._level, holder._born) < new._level <= levels.innermost():
+    if max(holder._level, holder._born) < new._level <= levels.innermost() and not _lifted(holder, new._level):
         raise error_type(type(target)._result, LevelError)(
             f"{op}: a value computed inside a functional transform cannot be written into a tensor that was "
             "created outside it; create the tensor inside, or return the value"
@@ -422,11 +476,44 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node
-    for v, fresh in _anew(holder, values.as_core(holder)):
-        v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
+    if holder._outer is not None:
+        outer, below, again = holder._outer
+        assign(op, outer, values.as_value(type(outer)._result, below(holder)), start)
+        holder._a = again(holder._a, values.content(outer))
+        holder._node, holder._level = None, holder._a._level
+    _take_anew(holder)
     if holder._memory is not None or holder._sharers:
         _follow(holder)
     return target
+
+
+def _take_anew(holder: Value) -> None:
+    """Let the views of a value that got another array have its elements and its history."""
+    for v, fresh in _anew(holder, values.as_core(holder)):
+        v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
+
+
+def _lifted(holder: Value, level: int) -> bool:
+    """Whether a value from outside may hold something of a level until that ends (`Level.lifts`): if so, it stands from now on
+    for one that has its memory and its history."""
+    for open_level in state.levels:
+        if open_level.id == level and open_level.lifts is not None:
+            outer: Value = make(type(holder)._result, holder._a, holder._node, holder._level)
+            holder._outer, holder._node = (outer, *open_level.lifts), None
+            open_level.lifted.append(_weak(holder))
+            return True
+    return False
+
+
+def lower(level: Any) -> None:
+    """The end of a level that lifts values: each is again the one that it stood for."""
+    for reference in level.lifted:
+        holder = reference()
+        if holder is not None and holder._outer is not None:
+            outer, holder._outer = holder._outer[0], None
+            holder._a, holder._node, holder._level = outer._a, outer._node, outer._level
+            _take_anew(holder)
+    level.lifted.clear()
 
 
 def look_again(holder: Value) -> None:

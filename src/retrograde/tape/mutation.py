@@ -7,8 +7,9 @@ node was recorded, and recording itself pays nothing. Memory is told apart by th
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,50 @@ def write(target: np.ndarray, new: Any, noted: bool = True, now: int = 0) -> Non
     else:
         for observer in OBSERVERS:
             observer.changed(target)
+
+
+def write_all(targets: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> None:
+    """`write` of several arrays, one after the other, at one time."""
+    if OBSERVERS:
+        for target, new in zip(targets, arrays):
+            write(target, new)
+        return
+    for target, new in zip(targets, arrays):
+        NUMPY.write(target, new)
+    note_all(targets)
+
+
+def exchanged(value: Value, array: np.ndarray) -> bool:
+    """Let a value hold an array that nobody else has in place of its own, as if that were written, where nobody could tell: its
+    own is held by nothing else, no view and no saved operand. Whether that was so."""
+    global latest
+    if OBSERVERS or MIRRORS or _references(value) != _ALONE:
+        return False
+    old = value._a
+    alike = old.strides == array.strides and old.dtype is array.dtype and old.flags.num == array.flags.num
+    if not alike or old.base is not None or weakref.getweakrefcount(old) > 1 or id(old) in AWAITED:
+        return False
+    entry = MUTATED.pop(id(old), None)
+    before = entry[1] if entry is not None and entry[2]() is old else 0
+    value._a = array
+    latest = now = tick()
+    _enter(array, now, before + 1)
+    return True
+
+
+def _references(value: Value) -> int:
+    """How many references the interpreter counts to the array of a value."""
+    return sys.getrefcount(value._a)
+
+
+def _alone() -> int:
+    value = object.__new__(Value)
+    value._a = np.zeros(1)
+    return _references(value)
+
+
+_ALONE = _alone() if sys.implementation.name == "cpython" else -1
+"""What `_references` gives for an array that only the value has."""
 
 
 def changed_after(array: Any, seq: int) -> bool:

@@ -13,6 +13,9 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from .._collection import Paused
+from . import earlier
+
 
 class Compiling:
     """The program that is run as `main`, compiled while it runs."""
@@ -20,26 +23,43 @@ class Compiling:
     def __init__(self, main: ModuleType) -> None:
         self.main = main
         self.process = os.getpid()
+        self.whole = False
+        """Whether the program has run to its end: otherwise it shows nothing about the next time."""
+        self._program: Any = None
+        self._sources: dict[str, bytes] = {}
 
     def begin(self, code: CodeType) -> CodeType:
         """The program's code with hooks. From here on its own modules get them, too, and its end is reported."""
-        from ..compile.regions import Program  # 30 ms, for programs that compile
-
-        self.program = Program(_ambient)
         atexit.register(self._report)  # called after what the program registers
-        sys.meta_path.insert(0, _Finder(self.program, os.path.dirname(os.path.abspath(code.co_filename))))
-        return self._hooked(code)
-
-    def _hooked(self, code: CodeType) -> CodeType:
+        sys.meta_path.insert(0, _Finder(self, os.path.dirname(os.path.abspath(code.co_filename))))
         source = _source(self.main, code.co_filename)
-        if source is None:
-            return code
-        found: CodeType | None = self.program.code(source, code.co_filename, vars(self.main))
+        found = None if source is None else self.code(source, code.co_filename, vars(self.main))
         return code if found is None else found
 
+    def code(self, source: bytes, file: str, scope: dict[str, Any]) -> CodeType | None:
+        """The code of one of the program's files with hooks; None where it is to have none."""
+        known = earlier.read(source, file)
+        if known is not None and not known:
+            return None
+        with Paused():  # a look at all that the library holds takes as long as the rest
+            if self._program is None:
+                from ..compile.regions import Program  # 15 ms, for programs that have something to gain
+
+                self._program = Program(_ambient)
+            self._sources[file] = source
+            found: CodeType | None = self._program.code(source, file, scope, known)
+        return found
+
     def _report(self) -> None:
-        if os.getpid() == self.process:
-            print(self.program.report(), file=sys.stderr)
+        if os.getpid() != self.process:
+            return
+        if self._program is None:
+            print("retrograde: 0 segments, 0 hits (an earlier run of this program has found nothing to gain)", file=sys.stderr)
+            return
+        print(self._program.report(), file=sys.stderr)
+        if self.whole:
+            for file, known in self._program.shown().items():
+                earlier.write(self._sources[file], file, known)
 
 
 def _source(module: ModuleType, file: str) -> bytes | None:
@@ -70,8 +90,8 @@ def _ambient() -> Any:
 class _Finder:
     """Finds the modules that lie with the program, and lets them be loaded with hooks."""
 
-    def __init__(self, program: Any, folder: str) -> None:
-        self.program, self.folder = program, os.path.join(folder, "")
+    def __init__(self, compiling: Compiling, folder: str) -> None:
+        self.compiling, self.folder = compiling, os.path.join(folder, "")
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """See `importlib.abc.MetaPathFinder`."""
@@ -80,20 +100,20 @@ class _Finder:
             return None
         if "site-packages" in (spec.origin or ""):
             return None
-        spec.loader = _Loader(self.program, name, spec.origin or "")
+        spec.loader = _Loader(self.compiling, name, spec.origin or "")
         return spec
 
 
 class _Loader(SourceFileLoader):
     """Loads a module of the program with hooks."""
 
-    def __init__(self, program: Any, name: str, path: str) -> None:
+    def __init__(self, compiling: Compiling, name: str, path: str) -> None:
         super().__init__(name, path)
-        self.program = program
+        self.compiling = compiling
 
     def exec_module(self, module: ModuleType) -> None:
         """See `importlib.abc.Loader`."""
-        code = self.program.code(self.get_data(self.path), self.path, vars(module))
+        code = self.compiling.code(self.get_data(self.path), self.path, vars(module))
         if code is None:
             super().exec_module(module)
         else:

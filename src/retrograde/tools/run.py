@@ -76,10 +76,14 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         if compiling is not None:
             code = compiling.begin(code)
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
+        if compiling is not None:
+            compiling.whole = True
     except _CannotRun as reason:
         print(f"retrograde run: {reason}", file=sys.stderr)
         return reason.status
     except BaseException as error:
+        if compiling is not None and isinstance(error, SystemExit) and not error.code:
+            compiling.whole = True
         if options.real and isinstance(error, ModuleNotFoundError) and error.name in dialects:
             error.add_note(f"--real needs {error.name} installed for {sys.executable}; install it, or leave --real out")
         _begin_traceback_in_program()

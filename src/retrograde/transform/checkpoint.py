@@ -17,16 +17,23 @@ from ..core.value import Value, dtype_of, error_type, shape_of
 from ..tape import mutation
 
 
-class _Kept:
-    """Values saved in one call of the function, in the order in which they were saved."""
+class _Complete(BaseException):
+    """Everything that is to be computed again has been: ends the second call of the function."""
 
-    def __init__(self) -> None:
+
+class _Kept:
+    """Values saved in one call of the function, in the order in which they were saved; the call ends when there are `enough`."""
+
+    def __init__(self, enough: int = -1) -> None:
         self.values: list[tuple[Value, int] | None] = []
         """Each with the clock's reading when it was saved."""
+        self._enough = enough
 
     def pack(self, x: Value) -> int:
         """Keep a value: its number."""
         self.values.append((x, tick()))
+        if len(self.values) == self._enough:
+            raise _Complete
         return len(self.values) - 1
 
     def unpack(self, index: int) -> Value:
@@ -46,8 +53,10 @@ class _Frame:
     """One checkpointed call: what it saved while it runs, from then on only what that looked like, and how to compute it
     again: at the levels and in the grad modes in which it was computed first, from the same arguments."""
 
-    def __init__(self, run: Callable[[], Any], given: Any, recompute_context: Callable[[], Any]) -> None:
-        self._run, self._context = run, recompute_context
+    def __init__(
+        self, run: Callable[[], Any], given: Any, recompute_context: Callable[[], Any], early_stop: bool
+    ) -> None:
+        self._run, self._context, self._early_stop = run, recompute_context, early_stop
         self._given = [x for x in flatten(given)[0] if isinstance(x, Value)]
         self._begun = tick()
         self._levels = state.levels
@@ -97,9 +106,12 @@ class _Frame:
                     f"checkpoint: an argument of shape {tuple(shape_of(x))} was changed in place since the function was "
                     "called with it, so that it cannot be computed again; give it a clone(), or change one"
                 )
-        kept = _Kept()
-        with self._as_then(), self._context(), saved_hooks(kept.pack, kept.unpack):
-            out = self._run()
+        kept = _Kept(len(self._looks) if self._early_stop else -1)
+        try:
+            with self._as_then(), self._context(), saved_hooks(kept.pack, kept.unpack):
+                out = self._run()
+        except _Complete:
+            return kept
         if len(kept.values) != len(self._looks):
             raise error_type(values.result_class(flatten(out)[0]), GradError)(
                 f"checkpoint: the function saved {len(self._looks)} values the first time and {len(kept.values)} when "
@@ -135,12 +147,13 @@ def saved_hooks(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any
 
 
 def checkpoint(
-    f: Callable[..., Any], *, recompute_context: Callable[[], Any] = contextlib.nullcontext
+    f: Callable[..., Any], *, recompute_context: Callable[[], Any] = contextlib.nullcontext, early_stop: bool = False
 ) -> Callable[..., Any]:
     """`f` with its saved values dropped when it returns and computed again in the backward pass.
 
     Memory for time. `f` must do the same when called again; `recompute_context` makes a context manager for the second
-    call (to restore a random state, say). Derivatives of any order work, also where `f` takes gradients itself. Raises
+    call (to restore a random state, say); with `early_stop` that ends as soon as everything that the first one saved is there
+    again. Derivatives of any order work, also where `f` takes gradients itself. Raises
     GradError when the second call saves something else than the first, MutationError for a value that is written after an
     operation has saved it, or for an argument that is written after `f` was called.
 
@@ -155,6 +168,6 @@ def checkpoint(
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        return _Frame(lambda: f(*args, **kwargs), (args, kwargs), recompute_context).first()
+        return _Frame(lambda: f(*args, **kwargs), (args, kwargs), recompute_context, early_stop).first()
 
     return checkpointed

@@ -8,10 +8,10 @@ from typing import Any
 from .._errors import ShapeError
 from .._tree import flatten, unflatten
 from ..core import value as values
-from ..core.arrays import zeros_for
+from ..core.arrays import bottom, full, zeros_for
 from ..core.dual import DualArray
 from ..core.level import Level
-from ..core.value import Value, error_type, make, shape_of
+from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ._values import Function, as_tensor, flatten_arguments, output_tensor, split_aux
 from .reverse import vjp
 
@@ -21,6 +21,22 @@ def dual(primal: Value, tangent: Any, level: int) -> Value:
     return make(
         type(primal)._result, DualArray(values.content(primal), values.content(as_tensor(tangent)), level), None, level
     )
+
+
+def passed_on(level: int) -> tuple[Callable[[Value], Any], Callable[[Any, Any], DualArray]]:
+    """How a change of a dual value of a level is passed on to what it stands for outside (`Value._outer`)."""
+
+    def below(x: Value) -> Any:
+        if x._level != level:
+            return values.content(x)
+        return x._a.primal if type(x._a) is DualArray else x._a
+
+    def again(array: Any, primal: Any) -> DualArray:
+        dual = type(array) is DualArray and array._level == level
+        tangent = array.tangent if dual else full(shape_of(primal), 0, dtype_of(primal), bottom(primal))
+        return DualArray(primal, tangent, level)
+
+    return below, again
 
 
 def parts(y: Any, level: int) -> tuple[Any, Any]:
@@ -55,6 +71,9 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
             )
     with Level("jvp").open() as level:
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
+        for x, inner in zip(leaves, duals):
+            if x._policy.changes_arguments:
+                inner._outer = (x, *passed_on(level.id))
         out, aux = split_aux("jvp", f(*unflatten(in_tree, duals)), has_aux)
         outputs, out_tree = flatten(out)
         pairs = [parts(output_tensor("jvp", y), level.id) for y in outputs]

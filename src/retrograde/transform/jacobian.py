@@ -13,7 +13,7 @@ from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.arrays import bottom, from_host, zeros_for
 from ..core.value import Value, dtype_of, make, shape_of
-from ..ops.structural import reshape
+from ..ops.structural import copy, reshape
 from ._values import Function, argument_positions, flatten_arguments, replaced, split_aux
 from .forward import jvp
 from .reverse import grad, vjp
@@ -101,10 +101,14 @@ def jacfwd(
             return (out, aux) if has_aux else out
 
         columns, out_tree = [], None
+        kept = None  # what the function changes in its arguments is changed once
+        if any(x._policy.changes_arguments for x in leaves) and (has_aux or len(leaves) > 1):
+            kept = [copy(x) for x in leaves]
         for k, x in enumerate(leaves):
             def push(e: Any, k: int = k) -> Any:
                 tangents = tuple(e if i == k else zeros_for(z) for i, z in enumerate(leaves))
-                return jvp(g, tuple(leaves), tangents, has_aux=has_aux)[1]
+                points = leaves if kept is None or not k else [copy(x) for x in kept]
+                return jvp(g, tuple(points), tangents, has_aux=has_aux)[1]
 
             found = vmap(push, out_axes=-1, chunk_size=chunk_size, randomness=randomness)(_basis(x))
             parts, out_tree = flatten(found)
@@ -112,7 +116,7 @@ def jacfwd(
         assert out_tree is not None
         rows = [unflatten(in_tree, list(row)) for row in zip(*columns)]
         result = unflatten(out_tree, [row[0] for row in rows] if single else rows)
-        return (result, g(*leaves)[1]) if has_aux else result
+        return (result, g(*(kept or leaves))[1]) if has_aux else result
 
     return jacobian
 

@@ -15,6 +15,7 @@ from ..core.level import Level
 from ..core.value import Value, make, shape_of
 from ..ops.rules import unbatch
 from ..ops.structural import concatenate, getitem
+from ..tape.inplace import view
 from ._values import Function, as_tensor, output_tensor
 
 
@@ -90,7 +91,7 @@ def vmap(
             with Level("vmap").open() as level:
                 level.batch_size, level.randomness = size, randomness
                 batched = [
-                    x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)
+                    x if axis is None else argument(as_tensor(x), axis, level) for x, axis in zip(leaves, positions)
                 ]
                 out = f(*unflatten(treedef, batched), **kwargs)
                 outputs, out_tree = flatten(out)
@@ -110,6 +111,19 @@ def vmap(
 def batch(x: Value, axis: int, level: int) -> Value:
     """A value whose `axis` is hidden at a vmap level."""
     return make(type(x)._result, BatchedArray(values.content(x), axis, level), None, level)
+
+
+def argument(x: Value, axis: int, level: Level) -> Value:
+    """The same for an argument, whose changes may have to be seen outside."""
+    inner, size = batch(x, axis, level.id), shape_of(x)[axis]
+    if x._policy.changes_arguments:
+
+        def below(changed: Value) -> Any:
+            array = changed._a if changed._level == level.id else values.content(changed)
+            return unbatch(array, level.id, size, axis)
+
+        inner._outer = x, below, lambda _, content: BatchedArray(content, axis, level.id)
+    return inner
 
 
 def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
@@ -133,7 +147,7 @@ def _in_chunks(
     for start in range(0, size, chunk):
         stop = min(start + chunk, size)
         part = [
-            x if axis is None else getitem(as_tensor(x), index=(slice(None),) * axis + (slice(start, stop),))
+            x if axis is None else view(getitem, as_tensor(x), index=(slice(None),) * axis + (slice(start, stop),))
             for x, axis in zip(leaves, positions)
         ]
         pieces.append(flatten(run(part, stop - start)))

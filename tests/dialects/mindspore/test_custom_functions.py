@@ -135,3 +135,36 @@ def test_recursion_limit(limit: Any, error: type[Exception]) -> None:
     ms.set_recursion_limit(5000)
     with pytest.raises(error):
         ms.set_recursion_limit(limit)
+
+
+def test_backward_gets_none_for_outputs_that_are_no_tensors() -> None:
+    seen = []
+
+    class Between(ms._Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x * x + y, 4, x * x
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            seen.append(gradients)
+            return gradients[0] * 3, gradients[2] * 4
+
+    found = ms.ops.GradOperation(get_all=True)(Between.apply)(X, Y)
+    assert [g.item() for g in found] == [3.0, 4.0]
+    assert len(seen[0]) == 3
+    assert seen[0][1] is None
+
+
+def test_an_input_that_is_returned_may_be_marked_as_not_differentiable() -> None:
+    class Same(ms._Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.mark_non_differentiable(x)
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, g * 2
+
+    assert [g.item() for g in ms.ops.GradOperation(get_all=True)(Same.apply)(X, Y)] == [0.0, 0.0]

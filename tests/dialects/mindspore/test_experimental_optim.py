@@ -163,3 +163,14 @@ def test_schedulers_start_from_the_first_rate_and_go_to_an_epoch() -> None:
 def test_refusals_of_schedulers(kind: type[Exception], make: Any) -> None:
     with pytest.raises(kind):
         make(optim.SGD(parameters(), lr=0.1))
+
+
+def test_warm_restarts_of_fractions_of_an_epoch() -> None:
+    schedule = rates.CosineAnnealingWarmRestarts(optim.SGD(parameters(), lr=0.1, momentum=0.9), 2)
+    found = []
+    for epoch in (0, 1 / 3, 2 / 3, 1, 4 / 3, None, None, None):
+        schedule.step(epoch)
+        found.append(schedule.get_last_lr()[0].item())
+    np.testing.assert_allclose(found, [0.1, 0.0933013, 0.075, 0.05, 0.025, 0.0933013, 0.025, 0.0933013], rtol=1e-5)
+    with pytest.raises(ValueError, match="negative"):
+        schedule.step(-1)

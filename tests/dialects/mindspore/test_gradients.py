@@ -458,3 +458,100 @@ def test_loops_as_operations() -> None:
             wrong()
     with pytest.raises(ValueError, match="pair"):
         ops.Scan()(lambda c, x: c, 0, [1])
+
+
+class Returning(nn.Cell):
+    """Returns its input and its weight beside what it computes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = Parameter(Tensor([2.0, 2.0]), name="w")
+
+    def construct(self, x: Any, y: Any) -> Any:
+        return x * y * self.w, x, self.w
+
+
+def test_a_weight_that_is_returned_has_a_gradient_of_its_own() -> None:
+    net = Returning()
+    found, (of_w,) = ms.grad(net, 0, net.trainable_params())(X, Y)
+    assert found.tolist() == [7.0, 9.0]
+    assert of_w.tolist() == [4.0, 9.0]
+    w = net.w
+    assert ms.grad(lambda: w, None, [w])()[0].tolist() == [1.0, 1.0]
+    inputs, weights = G(get_all=True, get_by_list=True)(lambda x: w)(X)
+    assert inputs[0].tolist() == [0.0, 0.0]
+    assert weights[0].tolist() == [1.0, 1.0]
+    value, (again,) = ms.value_and_grad(lambda x: (x * w, w), None, [w])(X)
+    assert value[1] is w
+    assert again.tolist() == [2.0, 3.0]
+    assert w._node is None
+
+
+def test_a_weight_that_is_frozen_while_the_function_runs_gets_zeros() -> None:
+    p, q = Parameter(Tensor(2.0), name="p"), Parameter(Tensor(3.0), name="q")
+
+    def f(x: Any) -> Any:
+        z = x * p * q
+        q.requires_grad = False
+        return z
+
+    assert [g.item() for g in ms.grad(f, None, [p, q])(Tensor(4.0))] == [12.0, 0.0]
+
+
+def test_integers_have_the_gradients_that_bprop_returns() -> None:
+    class Plus(nn.Cell):
+        def construct(self, x: Any, y: Any) -> Any:
+            return x + x * y
+
+        def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> Any:
+            return 2 * dout, 2 * y
+
+    found = G(get_all=True)(Plus())(Tensor(1, ms.int32), Tensor(2, ms.int32))
+    assert [(g.item(), g.dtype) for g in found] == [(2, ms.int32), (4, ms.int32)]
+
+
+@pytest.mark.parametrize("f, found", [
+    (lambda x, y: nn.SoftmaxCrossEntropyWithLogits()(x, y), [[[-0.03105859, 0.03105859]], [[0.0, 0.0]]]),
+    (lambda x, y: ops.SigmoidCrossEntropyWithLogits()(x, y), [[[0.43105856, 0.18079704]], [[0.0, 0.0]]]),
+    (lambda x, y: ops.kl_div(x, y, "sum"), [[[-0.3, -0.7]], [[0.0, 0.0]]]),
+    (lambda x, y: ops.cross_entropy(x, Tensor([1], ms.int32), y[0] + 1, reduction="sum"),
+     [[[0.45720044, -0.45720053]], [[0.0, 0.31326166]]]),
+])  # fmt: skip
+def test_labels_are_constants_and_weights_are_not(f: Any, found: Any) -> None:
+    got = ms.grad(f, (0, 1))(Tensor([[1.0, 2.0]]), Tensor([[0.3, 0.7]]))
+    for g, want in zip(got, found):
+        np.testing.assert_allclose(g.asnumpy(), want, rtol=1e-5, atol=1e-7)
+
+
+def test_what_losses_have_at_ties() -> None:
+    one, tie = Tensor([1.0]), Tensor([1.0])
+    assert [g.item() for g in ms.grad(lambda a, b: ops.margin_ranking_loss(a, b, one), (0, 1))(one, tie)] == [-1.0, 1.0]
+    assert ms.grad(lambda a: ops.hinge_embedding_loss(a, Tensor([-1.0])))(one).item() == -0.5
+    found = ms.grad(lambda a, b: ops.cosine_embedding_loss(a, b, Tensor([-1], ms.int32)), (0, 1))(
+        Tensor([[1.0, 0.0]]), Tensor([[0.0, 1.0]])
+    )
+    assert [g.tolist() for g in found] == [[[0.0, 0.5]], [[0.5, 0.0]]]
+
+
+def test_what_is_added_into_a_constant_parameter_has_a_gradient() -> None:
+    def f(y: Any) -> Any:
+        return ops.index_add(Parameter(Tensor([1.0, 2.0, 3.0])), Tensor([2, 0], ms.int32), y, 0) * Tensor([1.0, 10.0, 100.0])
+
+    assert ms.grad(f)(Tensor([5.0, 6.0])).tolist() == [100.0, 1.0]
+
+
+def test_one_tensor_as_two_arguments_is_warned_about() -> None:
+    x = Tensor([3.0])
+    with pytest.warns(UserWarning, match="two arguments"):
+        found = ms.grad(lambda x, y: x * x * y, (0, 1))(x, x)
+    assert [g.item() for g in found] == [18.0, 9.0]
+
+
+def test_outputs_and_sensitivities_in_dicts() -> None:
+    f = lambda x: {"a": x * 2, "b": x * 3}  # noqa: E731
+    assert G(sens_param=True)(f)(Tensor([1.0]), {"a": Tensor([1.0]), "b": Tensor([10.0])}).item() == 32.0
+
+
+def test_a_frozen_parameter_takes_no_hook() -> None:
+    with pytest.raises(RuntimeError, match="wants no gradient"):
+        Parameter(Tensor([1.0]), requires_grad=False).register_hook(lambda g: g)

@@ -151,3 +151,16 @@ def test_flatten_without_axes() -> None:
     for start in (1, 3):
         with pytest.raises(ValueError, match="Flatten"):
             nn.Flatten(start)(Tensor(1.0))
+
+
+def test_ctc_loss_takes_labels_behind_their_length_for_padding() -> None:
+    x = Tensor(np.arange(24, dtype=np.float32).reshape(3, 2, 4))
+    labels, lengths = Tensor([[1, 2, 9], [1, 1, 7]], ms.int32), Tensor([2, 1], ms.int32)
+    found = nn.CTCLoss(blank=0, reduction="none")(x, labels, Tensor([3, 3], ms.int32), lengths)
+    np.testing.assert_allclose(found.asnumpy(), [-29.573174, -39.76163], rtol=1e-5)
+
+
+def test_means_of_pools_count_padding_as_told() -> None:
+    x = Tensor(np.arange(27, dtype=np.float32).reshape(1, 1, 3, 3, 3))
+    of = [ms.ops.AvgPool3D(2, 2, "same", count_include_pad=counted)(x).asnumpy().ravel()[:3] for counted in (True, False)]
+    np.testing.assert_allclose(of, [[6.5, 4.0, 5.5], [6.5, 8.0, 11.0]])

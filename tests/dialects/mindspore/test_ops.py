@@ -245,3 +245,24 @@ def test_derivatives_of_rarer_functions_of_numpy() -> None:
 
     assert ms.grad(square_at_two)(Tensor([1.0, 2.0])).asnumpy().tolist() == [16.0, 8.0]
     assert ms.grad(lambda t: mnp.unwrap(t).sum())(Tensor([1.0, 9.0])).asnumpy().tolist() == [1.0, 1.0]
+
+
+def test_scalar_operations() -> None:
+    assert (ops.scalar_add(1, 2.5), ops.scalar_sub(1, 2), ops.scalar_mul(2, 3), ops.scalar_div(4, 2)) == (3.5, -1, 6, 2.0)
+    assert (ops.scalar_floordiv(-7, 2), ops.scalar_mod(-7, 3), ops.scalar_pow(2, -1), ops.scalar_usub(3)) == (-4, 2, 0.5, -3)
+    assert (ops.scalar_lt(1, 2), ops.scalar_ge(1, 2), ops.scalar_max(1, 2), ops.scalar_log(1)) == (True, False, 2, 0.0)
+    assert ops.scalar_add(Tensor(1), 2).item() == 3
+    with pytest.raises(ValueError, match="divided by 0"):
+        ops.scalar_div(1, 0)
+
+
+@pytest.mark.parametrize("name", ["export", "load"])
+def test_mindir_is_refused_by_name(name: str) -> None:
+    with pytest.raises(NotImplementedError, match="checkpoint"):
+        getattr(ms, name)("net.mindir")
+
+
+def test_reflections_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        ms.nn.ReflectionPad1d((-1, 2))
+    assert ms.nn.ReplicationPad1d((-1, 2))(Tensor([[[1.0, 2.0, 3.0]]])).tolist() == [[[2.0, 3.0, 3.0, 3.0]]]

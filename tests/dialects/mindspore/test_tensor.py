@@ -408,3 +408,40 @@ def test_copies_inside_a_gradient():
     x = Tensor([1.0, 2.0])
     assert ms.grad(lambda x: copy.deepcopy(x * 2).sum())(x).asnumpy().tolist() == [2.0, 2.0]
     assert ms.grad(lambda x: pickle.loads(pickle.dumps(x * 2)).sum())(x).asnumpy().tolist() == [0.0, 0.0]
+
+
+def test_what_is_assigned_into_picked_elements_goes_back() -> None:
+    a = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    a[[0, 1]][0] = Tensor([9.0, 9.0])
+    c = a[Tensor([1, 0])]
+    c[0] = Tensor([8.0, 8.0])
+    assert a.tolist() == [[9.0, 9.0], [8.0, 8.0]]
+    b = Tensor([1.0, 2.0, 3.0])
+    b[b > 1][Tensor([0])] = Tensor([7.0])
+    b[Tensor([0, 2])][0] = 5.0
+    assert b.tolist() == [5.0, 7.0, 3.0]
+
+
+def test_numpy_arrays_compute_with_tensors_element_by_element() -> None:
+    a, t = np.ones(2, np.float32), Tensor([1.0, 0.0])
+    assert type(a == t) is np.ndarray
+    assert (a == t).tolist() == [True, False]
+    assert (a != t).tolist() == [False, True]
+    assert type(a + t) is np.ndarray
+    assert (a + t).tolist() == [2.0, 1.0]
+    assert (a - t).tolist() == [0.0, 1.0]
+
+
+def test_filled_tensors_take_their_dtype_by_place() -> None:
+    assert Tensor([1.0]).new_ones((2,), ms.int32).dtype is ms.int32
+    assert Tensor([1.0]).new_zeros(2, ms.int8).dtype is ms.int8
+
+
+def test_methods_take_axes_by_place_and_under_both_names() -> None:
+    x = Tensor(np.zeros((2, 3, 4), np.float32))
+    assert [x.flatten(*given).shape for given in [(), ("F",), (1,), (1, 2), (0, 1)]] == [(24,), (24,), (2, 12), (2, 12), (6, 4)]
+    assert [t.shape for t in x.split(split_size=3, dim=2)] == [(2, 3, 3), (2, 3, 1)]
+    with pytest.raises(TypeError, match="3 axes"):
+        x.flatten(0, 1, 2)
+    with pytest.raises(ValueError, match="bool"):
+        ops.clamp(x, True, None)

@@ -62,7 +62,7 @@ rows(
     polygamma=(lambda x: paddle.polygamma(x, 1), P),
     multigammaln=(lambda x: paddle.multigammaln(x, 2), P + 1.0),
     frexp=(lambda x: paddle.frexp(x)[0], P),
-    lerp=(paddle.lerp, A, B, U),
+    lerp=(lambda x, y: paddle.lerp(x, y, paddle.to_tensor(U)), A, B),
     gammainc=(lambda y: paddle.gammainc(paddle.to_tensor(Q), y), P),
     gammaincc=(lambda y: paddle.gammaincc(paddle.to_tensor(Q), y), P),
     heaviside=(paddle.heaviside, A, B),

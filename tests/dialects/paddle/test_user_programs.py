@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -502,3 +503,94 @@ def test_old_learning_rates_by_the_epoch() -> None:
         rates.append(round(schedule(), 5))
         schedule.epoch()
     assert rates == [0.5, 0.5, 0.05, 0.05]
+
+
+@pytest.mark.parametrize("name", ["equal_", "less_than_", "logical_and_", "logical_xor_"])
+def test_in_place_comparisons_keep_the_shape(name: str) -> None:
+    x = paddle.ones([3, 1])
+    with pytest.raises(ValueError, match="shape"):
+        getattr(paddle, name)(x, paddle.ones([1, 4]))
+    assert x.shape == [3, 1]
+    assert x.dtype is paddle.float32
+    assert getattr(paddle, name)(x, paddle.ones([1])).dtype is paddle.bool
+
+
+@pytest.mark.parametrize("change", [
+    lambda b: b.cast_("float32"), lambda b: paddle.cumsum_(b, -1, dtype="float32"),
+    lambda b: paddle.assign(paddle.zeros([3]), b),
+])  # fmt: skip
+def test_what_was_computed_before_the_dtype_or_shape_changed_is_refused_its_derivative(change: Callable[[Any], Any]) -> None:
+    a = T([1.0, 2.0], dtype="float64", stop_gradient=False)
+    b = a**2
+    c = b**2
+    change(b)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        c.sum().backward()
+
+
+def test_assigning_another_shape_goes_on_counting() -> None:
+    v = paddle.ones([4, 2, 3])
+    v[0] = 1.1
+    assert v.inplace_version == 1
+    paddle.assign(paddle.ones([3]), v)
+    assert (v.inplace_version, v.shape) == (2, [3])
+
+
+def test_gradients_that_count_as_depending_leave_zeros() -> None:
+    x, y = paddle.full([2], 2.0), paddle.full([2], 3.0)
+    x.stop_gradient = y.stop_gradient = False
+    (g,) = paddle.grad(x * y, [x], create_graph=True)
+    g.sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    a = paddle.full([2], 2.0)
+    a.stop_gradient = False
+    (g,) = paddle.grad(a + a.sum(), [a], create_graph=True)
+    g.sum().backward()
+    assert a.grad is None
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float64"])
+def test_gradients_pass_layers_with_integer_results(dtype: str) -> None:
+    class Cast(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx: Any, x: Any, dtype: str) -> Any:
+            return paddle.cast(x, dtype)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    x = T([1.5, 2.5], stop_gradient=False)
+    z = Cast.apply(x, dtype)
+    assert not z.stop_gradient
+    (paddle.cast(z, "float32") * 3).sum().backward()
+    assert x.grad.numpy().astype(dtype).tolist() == np.array([3, 3]).astype(dtype).tolist()
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda: F.elu_(paddle.ones([2]), -0.2), AssertionError),
+    (lambda: paddle.gammainc(T([1.0]), T([-1.0])), ValueError),
+    (lambda: paddle.gammaincc(T([float("nan")]), T([1.0])), ValueError),
+    (lambda: F.triplet_margin_loss(paddle.ones([2, 2]), paddle.ones([1, 2]), paddle.ones([1, 2])), ValueError),
+    (lambda: paddle.meshgrid(paddle.ones([2]), paddle.ones([2], "float64")), ValueError),
+    (lambda: paddle.cartesian_prod([paddle.ones([2]), paddle.ones([2], "float64")]), ValueError),
+    (lambda: paddle.save(paddle.ones([1]), "x.pd", pickle_protocol=5), ValueError),
+    (lambda: paddle.autograd.jacobian((v := T([1.0, 2.0], stop_gradient=False)) * v, v)[..., 0], IndexError),
+])  # fmt: skip
+def test_what_is_refused(call: Callable[[], Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call()
+
+
+def test_class_numbers_are_smoothed_also_beside_soft_label() -> None:
+    x = T([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
+    found = [F.cross_entropy(x, T([0, 2]), soft_label=soft, label_smoothing=0.1).item() for soft in (True, False)]
+    assert found == [pytest.approx(1.19217575), pytest.approx(1.19217575)]
+    assert paddle.ones([1]).numpy(False).tolist() == [1.0]
+
+
+def test_bilinear_weights_drift_along_the_rows() -> None:
+    w = paddle.create_parameter([1, 2, 4, 4], "float32", default_initializer=paddle.nn.initializer.Bilinear())
+    rows = [[0.0625, 0.28125, 0.375, 0.15625], [0.1875, 0.65625, 0.75, 0.21875], [0.1875, 0.46875, 0.375, 0.09375],
+            [0.0625, 0.09375, 0.0, -0.03125]]  # fmt: skip
+    assert w.tolist() == [[rows, rows]]

@@ -89,7 +89,7 @@ _ROWS: list[tuple[Any, ...]] = [
     ("cross_entropy of shares", lambda x: F.cross_entropy(F.softmax(x), _LABELS, use_softmax=False), A),
     ("nll_loss weights", lambda x: F.nll_loss(x, _LABELS, weight=_CLASS_WEIGHTS, reduction="sum"), A),
     ("bce weights", lambda x: F.binary_cross_entropy_with_logits(x, _SHARES, pos_weight=_CLASS_WEIGHTS), A),
-    ("kl_div sum", lambda x, y: F.kl_div(x, y, reduction="batchmean"), A, P),
+    ("kl_div sum", lambda x: F.kl_div(x, fixed(P), reduction="batchmean"), A),
     ("smooth_l1 delta", lambda x, y: F.smooth_l1_loss(x, y, delta=0.5, reduction="none"), A, B),
     ("triplet swap", lambda x, y, z: F.triplet_margin_loss(x, y, z, margin=3.0, swap=True), A, B, P),
     ("batch_norm eval", lambda x, w: F.batch_norm(x, fixed([0.1, -0.2]), fixed([1.3, 0.7]), w, w), IMAGE, V[:2]),

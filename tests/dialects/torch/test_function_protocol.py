@@ -27,6 +27,13 @@ CASES = {
         LOG + "x.requires_grad_(); (x * x).sum().backward(); print(type(x + 1).__name__, type(x.grad).__name__)",
         "requires_grad_ mul sum backward add __get__ Log Tensor",
     ),
+    "a function of the user's own asks": (
+        LOG + "from torch.overrides import get_overridable_functions, get_testing_overrides, wrap_torch_function\n"
+        "@wrap_torch_function(lambda x: (x,))\ndef twice(x):\n    return 2 * x\n"
+        "y = twice(x); print(type(y).__name__, twice(torch.ones(2)).tolist(), torch.add in get_overridable_functions()[torch], "
+        "get_testing_overrides()[torch.mul](1))",
+        "twice Log [2.0, 2.0] True -1",
+    ),
     "an attribute travels with the results": (
         """
 class Meta(torch.Tensor):

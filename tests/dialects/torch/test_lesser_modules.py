@@ -169,8 +169,22 @@ def test_what_packages_import():
     assert Final is not None
     assert _vmap_internals.vmap is torch.func.vmap
     for wrong in (distributed.get_rank, distributed.barrier, lambda: DistributedDataParallel(nn.Linear(1, 1))):
-        with pytest.raises(ValueError, match="one process"):
+        with pytest.raises(ValueError, match="process"):
             wrong()
+    distributed.init_process_group("gloo", rank=0, world_size=1)
+    try:
+        assert (distributed.get_rank(), distributed.get_world_size(), distributed.get_backend()) == (0, 1, "gloo")
+        gathered = [torch.zeros(2)]
+        distributed.all_gather(gathered, torch.ones(2))
+        assert gathered[0].tolist() == [1, 1]
+        assert distributed.all_reduce(gathered[0], async_op=True).wait()
+        with pytest.raises(RuntimeError, match="no other process"):
+            distributed.send(gathered[0], 1)
+    finally:
+        distributed.destroy_process_group()
+    with pytest.raises(RuntimeError, match="one process"):
+        distributed.init_process_group(rank=1, world_size=2)
+    assert not distributed.is_initialized()
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     assert torch.get_float32_matmul_precision() == "high"

@@ -23,13 +23,16 @@ import numpy as np
 
 from . import llvm, matvec, threads
 from .operands import aligned
-from .processor import AVX512
+from .thresholds import ALONE, LEAST, here
 from .vectors import Part, Vectors
 
 ROWS = 8
 DEPTH = 256
 """Rows of a panel at most (with 3 vectors of AVX-512 48 KiB), and products that are added up before they are added to the
 result, so that rounding errors stay small."""
+SEVERAL = 192
+"""Rows of a panel at most where there are several of them: a panel and what meets it lie in a first cache of 32 KiB (512x784x1024
+takes 0.95 of the time that it takes with 256)."""
 PANEL = 48  # columns of a panel of single numbers; what meets one alone is read where it is
 LAID = 3 << 17
 """Bytes of a block of rows that is laid out anew at most, on the stack."""
@@ -41,12 +44,6 @@ _PIECES = 8
 """Blocks for each thread."""
 
 # ------------------------------------------------------------------------------------------ products
-
-LEAST = 1 << 20
-"""Fewer multiplications go to BLAS: a call takes 2 µs longer than one of NumPy."""
-ALONE = 1 << 18
-"""So many multiplications OpenBLAS does with one thread. From there on its threads wait for each other: 100x100x100 takes them
-16 ms where other programs use the processors, and 12 µs alone. They are not used where there is a pool."""
 
 
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
@@ -206,7 +203,7 @@ def _planned(
 
 def panel_rows(k: int) -> int:
     """The rows of a panel, of k in all."""
-    return -(-k // -(-k // DEPTH))
+    return k if k <= DEPTH else -(-k // -(-k // SEVERAL))
 
 
 def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
@@ -218,13 +215,10 @@ def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _set_up(char: str) -> Callable[..., None] | None:
-    """The function for a dtype, translated once: 0.12 s, or 8 ms where it lies on the disk; None where BLAS is faster.
-
-    With AVX2 a product of rows that fit the cache takes 0.95 to 1.2 of OpenBLAS's time, a long thin one three times as much.
-    """
+    """The function for a dtype, translated once: 0.12 s, or 8 ms where it lies on the disk; None where BLAS is faster."""
     with llvm.lock:
         if char not in _generated:
-            _generated[char] = translated(char) if llvm.available() and llvm.processor() is AVX512 else None
+            _generated[char] = translated(char) if llvm.available() and here().generated else None
         return _generated[char]
 
 
@@ -257,7 +251,7 @@ def of_pairs() -> Callable[..., None] | None:
 @functools.cache
 def _batched(char: str) -> Callable[..., None] | None:
     """The function for batches of matrices of a dtype; None where BLAS is faster."""
-    if not llvm.available() or llvm.processor() is not AVX512:
+    if not llvm.available() or not here().generated:
         return None
     return batched_of(char)
 
@@ -326,6 +320,8 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
         c.declare(f"declare {v.type} {function}({v.type}, {halves}, {halves})")
         x, y = (c.value(f"bitcast {v.type} {x} to {halves}") for x in (x, y))
         return str(c.value(f"call {v.type} {function}({v.type} {total}, {halves} {x}, {halves} {y})"))
+
+    c.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -487,6 +483,10 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                         after += [multiplied(xs, ys[i], sums[r * count + i]) for i in range(count)]
                     return after
 
+                for r in range(0 if several else height):  # while the sums are made, what they are added to comes nearer
+                    place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
+                    for q in range(count):
+                        c.do(f"call void @llvm.prefetch.p0(ptr {c.at(number, place, q * v.lanes)}, i32 0, i32 3, i32 1)")
                 sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))
 
                 def at_once() -> None:

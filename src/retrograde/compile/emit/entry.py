@@ -1,161 +1,53 @@
-"""How Python calls a segment: a built-in function whose code is generated, too.
+"""How Python calls a segment: a built-in function in machine code. All segments have the same, with words of their own.
 
-It takes NumPy arrays, looks at their fields in memory (type, dtype, shape, order), has NumPy make the results, and returns
-them as a tuple: 0.1 µs where ctypes and `np.empty` take 1.2. Arrays that lie otherwise, and whatever is none, go to a
-function in Python first, which puts them in order or says what is wrong. Where the fields are not where this file expects
-them (another interpreter, a build for debugging or without the lock) `offered` says no.
+It takes NumPy arrays, looks at their fields in memory (type, dtype, shape, order), has NumPy make the results, calls the
+segment's code, and returns them as a tuple: a fifth of what ctypes, `np.empty` and looks at flags take. Arrays that lie
+otherwise, and whatever is none, go to a function in Python first, which puts them in order or says what is wrong.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import importlib
-import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...backend.jit import llvm
+from ...backend.jit import llvm, threads
 from ..graph import Variable
+from . import interpreter
+from .interpreter import FLAGS, ITEMS, ORDERED, Code, Layout, fits, spec, words
 
-_TYPE, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 8, 24, 32, 56, 64
-_ITEMS = 24
-"""Where in a tuple its first element stands."""
-_ORDERED = 0x1 | 0x100
-"""Of an array's flags: contiguous in C's order, and aligned."""
-_NEW = 94
-"""The place of PyArray_NewFromDescr in NumPy's table of functions; that of the type of arrays is 2."""
-_NAME = ctypes.create_string_buffer(b"compiled")
-# The words of the context that the function has as its `self`.
-_ARRAY, _CREATE, _TUPLE, _INCREF, _CALL, _SLOW, _METHOD, _DTYPES = 0, 1, 2, 3, 4, 5, 6, 10
+_LAYOUT = Layout(
+    {"bytes": np.dtype(np.uint8)},
+    ("array", "create", "takes", "take_count", "gives", "give_count", "segment", "pool", "released", "room", "block", "busy",
+     "slow"),
+)
 
-ROOM = 1 << 15
-"""Bytes of buffers at most: they lie on the stack."""
+KEPT = 1 << 22
+"""Bytes of buffers that are kept from call to call."""
 
-
-class _Context(np.ndarray):
-    """The words; it holds what they are addresses of."""
+_RELEASED = 1 << 17
+"""Steps of work from which on the interpreter's lock is released."""
 
 
 @functools.cache
-def _functions() -> tuple[int, ...] | None:
-    """The addresses of the type of arrays and of the functions that are called; None where they are not known."""
-    windows = sys.platform == "win32"  # elsewhere a letter says it: the variables are read from a file, 3 ms
-    free = sysconfig.get_config_var("Py_GIL_DISABLED") if windows else "t" in sys.abiflags
-    if sys.implementation.name != "cpython" or hasattr(sys, "gettotalrefcount") or free:
-        return None
-    try:
-        numpy_c: Any = importlib.import_module("numpy._core._multiarray_umath")
-    except ImportError:  # NumPy 1
-        return None
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = (ctypes.c_void_p * (_NEW + 1)).from_address(pointer(numpy_c._ARRAY_API, None))
-    names = "PyTuple_New", "Py_IncRef", "PyObject_Vectorcall"
-    found = [table[_NEW], *(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names)]
-    addresses = [x for x in found if x]
-    return (id(np.ndarray), *addresses) if table[2] == id(np.ndarray) and len(addresses) == len(found) else None
+def _address() -> int | None:
+    """Where the code is; None where LLVM could not translate it."""
+    return llvm.address("entry", lambda code: _text())
 
 
-@functools.cache
 def offered() -> bool:
-    """Whether arrays and tuples lie in memory as they are read here."""
-    if _functions() is None:
-        return False
-    a, t = np.zeros((2, 3), np.float32), (None, 5)
-
-    def word(x: Any, at: int) -> int:
-        return ctypes.c_int64.from_address(id(x) + at).value
-
-    def number(x: Any, at: int) -> int:
-        return ctypes.c_int32.from_address(id(x) + at).value
-
-    dimensions = (ctypes.c_int64 * 2).from_address(word(a, _DIMENSIONS))
-    return (
-        word(a, _TYPE) == id(np.ndarray) and number(a, _NDIM) == 2 and list(dimensions) == [2, 3]
-        and word(a, _DESCR) == id(a.dtype) and number(a, _FLAGS) & _ORDERED == _ORDERED == a.flags.num & _ORDERED
-        and not number(a[:, :2], _FLAGS) & 1 and word(t, _ITEMS + 8) == id(t[1])
-    )  # fmt: skip
+    """Whether segments are called so."""
+    return interpreter.offered() and _address() is not None
 
 
-def text(code: llvm.Code, takes: Sequence[Variable], gives: Sequence[Variable], room: int) -> list[str]:
-    """The lines of `entry(self, args, count)`, in a module with `segment` (machine.py)."""
-    globals_: list[str] = []
-
-    def word(k: int, kind: str = "ptr") -> str:
-        return code.value(f"load {kind}, ptr {code.at('i64', context, k)}")
-
-    def part(x: str, at: int, kind: str) -> str:
-        return code.value(f"load {kind}, ptr {code.at('i8', x, at)}")
-
-    def expect(condition: str) -> None:
-        n = code.fresh()
-        code.do(f"br i1 {condition}, label %good{n}, label %slow")
-        code.label(f"good{n}")
-
-    if room:
-        code.value(f"alloca {{ [{llvm.DATA} x i8], ptr }}", "%buffers")  # an array, as far as it is looked at
-        memory = code.value(f"alloca [{room + 64} x i8], align 64")
-        code.do(f"store ptr {memory}, ptr {code.at('i8', '%buffers', llvm.DATA)}")
-    context = part("%self", llvm.DATA, "ptr")
-    dtypes = list(dict.fromkeys(v.dtype for v in (*takes, *gives)))
-    array_type = word(_ARRAY)
-    descriptions = [word(_DTYPES + k) for k in range(len(dtypes))]
-    expect(code.value(f"icmp eq i64 %count, {len(takes)}"))
-    operands = []
-    for i, v in enumerate(takes):
-        x = code.value(f"load ptr, ptr {code.at('ptr', '%args', i)}")
-        operands.append(x)
-        expect(code.value(f"icmp eq ptr {part(x, _TYPE, 'ptr')}, {array_type}"))
-        expect(code.value(f"icmp eq ptr {part(x, _DESCR, 'ptr')}, {descriptions[dtypes.index(v.dtype)]}"))
-        flags = code.value(f"and i32 {part(x, _FLAGS, 'i32')}, {_ORDERED}")
-        expect(code.value(f"icmp eq i32 {flags}, {_ORDERED}"))
-        expect(code.value(f"icmp eq i32 {part(x, _NDIM, 'i32')}, {v.ndim}"))
-        if v.ndim:
-            dimensions = part(x, _DIMENSIONS, "ptr")
-            for axis, size in enumerate(v.shape):
-                expect(code.value(f"icmp eq i64 {part(dimensions, 8 * axis, 'i64')}, {size}"))
-    create, increase = word(_CREATE), word(_INCREF)
-    results = []
-    for i, v in enumerate(gives):
-        shape = "null"
-        if v.ndim:
-            shape = f"@shape{i}"
-            listed = ", ".join(f"i64 {n}" for n in v.shape)
-            globals_.append(f"{shape} = internal constant [{v.ndim} x i64] [{listed}]")
-        description = descriptions[dtypes.index(v.dtype)]
-        code.do(f"call void {increase}(ptr {description})")  # which the new array takes over
-        kind = f"ptr {array_type}, ptr {description}, i32 {v.ndim}, ptr {shape}"
-        made = code.value(f"call ptr {create}({kind}, ptr null, ptr null, i32 0, ptr null)")
-        n = code.fresh()
-        code.do(f"br i1 {code.value(f'icmp eq ptr {made}, null')}, label %failed, label %made{n}")
-        code.label(f"made{n}")
-        results.append(made)
-    given = ["ptr null", *(f"ptr {x}" for x in (*results, *operands))] + (["ptr %buffers"] if room else [])
-    code.do(f"call void @segment({', '.join(given)})")
-    tuple_ = code.value(f"call ptr {word(_TUPLE)}(i64 {len(gives)})")
-    code.do(f"br i1 {code.value(f'icmp eq ptr {tuple_}, null')}, label %failed, label %filled")
-    code.label("filled")
-    for i, x in enumerate(results):
-        code.do(f"store ptr {x}, ptr {code.at('i8', tuple_, _ITEMS + 8 * i)}")
-    code.do(f"ret ptr {tuple_}")
-    code.label("failed")  # no memory: the exception is set
-    code.do("ret ptr null")
-    code.label("slow")
-    other = code.value(f"call ptr {word(_CALL)}(ptr {word(_SLOW)}, ptr %args, i64 %count, ptr null)")
-    code.do(f"ret ptr {other}")
-    return [*globals_, "define ptr @entry(ptr %self, ptr %args, i64 %count) #0 {", *code.lines, "}"]
-
-
-def function(address: int, takes: Sequence[Variable], gives: Sequence[Variable]) -> Callable[..., Any]:
-    """The function in Python of such code."""
-    functions = _functions()
+def function(segment: int, takes: Sequence[Variable], gives: Sequence[Variable], room: int, work: int) -> Callable[..., Any]:
+    """segment(operands...): the tuple of what the code at an address gives. room: the bytes of its block of buffers."""
+    found_at, functions = _address(), interpreter.numpys_functions()
+    assert found_at is not None
     assert functions is not None
     dtypes = list(dict.fromkeys(v.dtype for v in (*takes, *gives)))
-    context = np.zeros(_DTYPES + len(dtypes), np.int64).view(_Context)
 
     def slow(*arrays: Any) -> Any:
         if len(arrays) != len(takes):
@@ -169,10 +61,111 @@ def function(address: int, takes: Sequence[Variable], gives: Sequence[Variable])
             ordered.append(x if x.dtype is dtype else x.view(dtype))
         return found(*ordered)
 
-    method = context.ctypes.data + 8 * _METHOD
-    context[: _SLOW + 1] = [*functions, id(slow)]
-    context[_METHOD : _METHOD + 4] = [ctypes.addressof(_NAME), address, llvm.FASTCALL, 0]
-    context[_DTYPES:] = [id(d) for d in dtypes]
-    context.kept = slow, dtypes  # type: ignore[attr-defined]
-    found = llvm.builtin(method, context)
+    specs = {(v.shape, v.dtype): spec(v.shape, dtypes[dtypes.index(v.dtype)]) for v in (*takes, *gives)}
+    own = [words([specs[v.shape, v.dtype].ctypes.data for v in some], specs) for some in (takes, gives)]
+    block = np.empty(room if room <= KEPT else 0, np.uint8)
+    pool = functools.partial(threads.pool, work) if work >= threads.WORTH else None
+    given = {
+        "array": functions[0], "create": functions[1], "takes": own[0], "take_count": len(takes), "gives": own[1],
+        "give_count": len(gives), "segment": segment, "pool": 0 if pool is None else id(pool), "released": work >= _RELEASED,
+        "room": room, "block": block.ctypes.data if block.size else 0, "busy": not block.size, "slow": id(slow),
+    }  # fmt: skip
+    found = _LAYOUT.function(found_at, given, slow, pool, block, dtypes)
     return found
+
+
+# ------------------------------------------------------------------------------------------ the code
+
+
+def _text() -> str:
+    """The module of `entry(self, args, count)`."""
+    code = Code(_LAYOUT.places).entered()
+    takes, gives = (code.word(f"{some}_count", "i64") for some in ("take", "give"))
+    code.expect(code.compared("eq", "i64", "%count", takes), "slow")
+    array_type, create = code.word("array"), code.word("create")
+    arrays = code.value(f"alloca ptr, i64 {code.add(takes, gives)}, align 16")
+    results = code.value(f"alloca ptr, i64 {code.add(gives, 1)}, align 16")
+
+    def operand(i: str) -> None:
+        x = code.value(f"load ptr, ptr {code.at('ptr', '%args', i)}")
+        wanted = code.value(f"load ptr, ptr {code.at('ptr', code.word('takes'), i)}")
+        code.expect(code.value(f"call i1 @fits(ptr {x}, ptr {wanted}, ptr {array_type})"), "slow")
+        flags = code.value(f"and i32 {code.load('i32', x, FLAGS)}, {ORDERED}")
+        code.expect(code.compared("eq", "i32", flags, ORDERED), "slow")
+        code.do(f"store ptr {code.load('ptr', x, llvm.DATA)}, ptr {code.at('ptr', arrays, code.add(i, gives))}")
+
+    code.each(takes, operand)
+    pool = code.value("alloca ptr")
+    code.do(f"store ptr null, ptr {pool}")
+
+    def shared() -> None:
+        found = code.call("PyObject_Vectorcall", f"ptr {code.word('pool')}, ptr null, i64 0, ptr null")
+        code.expect(code.compared("ne", "ptr", found, "null"), "failed")
+        number = code.call("PyLong_AsLongLong", f"ptr {found}")
+        code.call("Py_DecRef", f"ptr {found}")
+        code.do(f"store i64 {number}, ptr {pool}")
+
+    code.when(code.compared("ne", "ptr", code.word("pool"), "null"), shared)
+
+    def made(description: str, axes: str, sizes: str) -> str:
+        """A new array."""
+        code.call("Py_IncRef", f"ptr {description}")  # which the array takes over
+        kind = f"ptr {array_type}, ptr {description}, i32 {axes}, ptr {sizes}"
+        new = code.value(f"call ptr {create}({kind}, ptr null, ptr null, i32 0, ptr null)")
+        code.expect(code.compared("ne", "ptr", new, "null"), "failed")
+        return new
+
+    def result(i: str) -> None:
+        wanted = code.value(f"load ptr, ptr {code.at('ptr', code.word('gives'), i)}")
+        axes = code.value(f"trunc i64 {code.load('i64', wanted, 8)} to i32")
+        new = made(code.load("ptr", wanted, 0), axes, code.at("i8", wanted, 16))
+        code.do(f"store ptr {new}, ptr {code.at('ptr', results, i)}")
+        code.do(f"store ptr {code.load('ptr', new, llvm.DATA)}, ptr {code.at('ptr', arrays, i)}")
+
+    code.each(gives, result)
+    room, block, more = code.word("room", "i64"), code.value("alloca ptr"), code.value("alloca ptr")
+    code.do(f"store ptr {code.word('block')}, ptr {block}")
+    code.do(f"store ptr null, ptr {more}")
+    needed = code.compared("ne", "i64", room, 0)
+    another = code.value(f"and i1 {needed}, {code.compared('ne', 'i64', code.word('busy', 'i64'), 0)}")
+
+    def another_block() -> None:  # the kept one is in use, or there is none
+        sizes = code.at("i64", "%words", code.places["room"])
+        new = made(code.word("bytes"), "1", sizes)
+        code.do(f"store ptr {new}, ptr {more}")
+        code.do(f"store ptr {code.load('ptr', new, llvm.DATA)}, ptr {block}")
+
+    code.when(another, another_block)
+    own = code.value(f"and i1 {needed}, {code.value(f'xor i1 {another}, true')}")
+
+    def busy(now: int) -> None:
+        code.when(own, lambda: code.store("i64", str(now), "%words", 8 * code.places["busy"]))
+
+    busy(1)
+    released, thread = code.compared("ne", "i64", code.word("released", "i64"), 0), code.value("alloca ptr")
+    code.when(released, lambda: code.do(f"store ptr {code.call('PyEval_SaveThread', '')}, ptr {thread}"))
+    given = [code.value(f"load ptr, ptr {place}") for place in (pool, block)]
+    code.do(f"call void {code.word('segment')}(ptr {given[0]}, ptr {arrays}, ptr {given[1]})")
+
+    def back() -> None:
+        code.call("PyEval_RestoreThread", f"ptr {code.value(f'load ptr, ptr {thread}')}")
+
+    code.when(released, back)
+    busy(0)
+    used = code.value(f"load ptr, ptr {more}")
+    code.when(another, lambda: code.call("Py_DecRef", f"ptr {used}"))
+    tuple_ = code.call("PyTuple_New", f"i64 {gives}")
+    code.expect(code.compared("ne", "ptr", tuple_, "null"), "failed")
+
+    def put(i: str) -> None:
+        x = code.value(f"load ptr, ptr {code.at('ptr', results, i)}")
+        code.do(f"store ptr {x}, ptr {code.at('ptr', code.at('i8', tuple_, ITEMS), i)}")
+
+    code.each(gives, put)
+    code.do(f"ret ptr {tuple_}")
+    code.label("failed")  # the exception is set; where there was no memory, what has been made stays
+    code.do("ret ptr null")
+    code.label("slow")
+    other = code.call("PyObject_Vectorcall", f"ptr {code.word('slow')}, ptr %args, i64 %count, ptr null")
+    code.do(f"ret ptr {other}")
+    return "\n".join([fits(), code.function("ptr @entry(ptr %self, ptr %args, i64 %count)"), "attributes #0 = { nounwind }"])

@@ -9,36 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...backend.jit import llvm, threads
+from ...backend.jit import llvm
 from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
-from . import entry, registers
+from . import registers
+from .batches import BatchKernel
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
+from .program import available as available
 from .tiles import Product, TilesKernel
 
 _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
 
 
-def available() -> bool:
-    """Whether graphs can become machine code here."""
-    return llvm.available() and llvm.arrays_are_read()
-
-
 def _in_segments(step: Any) -> bool:
     """Whether a step is a part of a segment; else it is a primitive that Python calls."""
-    return isinstance(step, Group) or step.prim is TILES
+    return isinstance(step, Group) or step.prim in (TILES, PRODUCTS)
 
 
 class Segment:
-    """Groups of equations, and `tiles` equations, that one function computes.
+    """Groups of equations, and `tiles` and `products` equations, that one function computes.
 
     takes: the bases that it reads, as contiguous arrays. gives: what it computes for others.
     """
@@ -52,21 +50,20 @@ class Segment:
                 for v in e.inputs:
                     if v is not None and not (isinstance(step, Group) and parts.accesses[v].base in step.made):
                         needed.add(parts.accesses[v].base)
-        self.kernels: list[Kernel | TilesKernel] = []
+        self.kernels: list[Kernel | TilesKernel | BatchKernel] = []
         for k, step in enumerate(steps):
             if isinstance(step, Group):
                 stored = [v for v in step.made if v in needed]
                 self.kernels.append(Kernel(f"kernel{k}", step, parts.accesses, stored, constants))
             else:
-                self.kernels.append(TilesKernel(f"kernel{k}", step, parts.accesses))
+                made_by = TilesKernel if step.prim is TILES else BatchKernel
+                self.kernels.append(made_by(f"kernel{k}", step, parts.accesses))
         made = {v for step in steps for v in (step.made if isinstance(step, Group) else step.outputs)}
         taken = [b for k in self.kernels for b in k.takes()]
         self.takes = [b for b in dict.fromkeys(taken) if b not in made]
         self.gives = [v for k in self.kernels for v in k.gives() if v in wanted]
         self.work = max(k.work for k in self.kernels)
         self._plan()
-        self.direct = self.work < threads.WORTH and self.room <= entry.ROOM and entry.offered()
-        """Whether the code is called without Python's help: it takes a few microseconds, by one thread."""
 
     def _plan(self) -> None:
         buffers: dict[Any, plan.Needed] = {}
@@ -83,7 +80,8 @@ class Segment:
         self.slots = {key: k for k, key in enumerate([*self.gives, *self.takes, *buffers])}
 
     def text(self) -> str:
-        """The module of its function, `segment(pool, arrays...)`: results, operands and the block of buffers."""
+        """The module of its function, `segment(pool, arrays, buffers)`: where the numbers of results and operands stand, and the
+        block of buffers."""
         declared: dict[str, None] = {}
         functions: list[list[str]] = []
         products: dict[str, list[str]] = {}
@@ -99,10 +97,9 @@ class Segment:
         arrays = [*self.gives, *self.takes]
         pointers: dict[Any, str] = {}
         for i, v in enumerate(arrays):
-            pointers[v] = code.value(f"load ptr, ptr {code.at('i8', f'%a{i}', llvm.DATA)}")
+            pointers[v] = code.value(f"load ptr, ptr {code.at('ptr', '%arrays', i)}")
         if self.room:
-            begin = code.value(f"load ptr, ptr {code.at('i8', '%buffers', llvm.DATA)}")
-            number = code.value(f"ptrtoint ptr {begin} to i64")
+            number = code.value("ptrtoint ptr %buffers to i64")
             number = code.value(f"and i64 {code.add(number, plan.ALIGNED - 1)}, {-plan.ALIGNED}")
             begin = code.value(f"inttoptr i64 {number} to ptr")
             pointers.update((key, code.at("i8", begin, at)) for key, at in self.offsets.items())
@@ -112,10 +109,7 @@ class Segment:
             kernel.call(code)
             kernel.finish(code, pointers.__getitem__)
         code.do("ret void")
-        listed = ["ptr %pool", *(f"ptr %a{i}" for i in range(len(arrays)))] + (["ptr %buffers"] if self.room else [])
-        functions.append([f"define void @segment({', '.join(listed)}) #0 {{", *code.lines, "}"])
-        if self.direct:
-            functions.append(entry.text(llvm.Code(), self.takes, self.gives, self.room))
+        functions.append(["define void @segment(ptr %pool, ptr %arrays, ptr %buffers) #0 {", *code.lines, "}"])
         lines = [f"{line}, !prof !0" if _RARE in line else line for f in functions for line in f]
         weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
         return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
@@ -123,14 +117,14 @@ class Segment:
     def routine(self) -> Routine:
         """Its machine code, for a program."""
         text = self.text()
-        return Routine(self.takes, self.gives, self.room, self.work, self.direct, llvm.key(text), text)
+        return Routine(self.takes, self.gives, self.room, self.work, llvm.key(text), text)
 
 
 class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        graph = tiled(vectors_apart(transposes_within(decomposed(graph, expressible))), expressible)
+        graph = tiled(vectors_apart(transposes_within(batched(decomposed(graph, expressible)))), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph
@@ -178,6 +172,9 @@ class Emitted:
                 if isinstance(k, Kernel):
                     lines += [f"  {line}" for line in _described(k, name)]
                     continue
+                if isinstance(k, BatchKernel):
+                    lines.append(f"  {k.described()}")
+                    continue
                 inner = k.tiles.graph.names()
                 lines.append(f"  {k.name}: {k.tiles.count} tiles, {k.units} units of work, {k.room} bytes for a tile")
                 takes, gives = (", ".join(name[v] for v in some if v) for some in (k.equation.inputs, k.equation.outputs))
@@ -194,7 +191,7 @@ class Emitted:
         return "\n".join(lines)
 
     def _views_taken(self, step: Any) -> bool:
-        """Whether a `tiles` equation takes a view whose elements lie in another order, which Python lays out first."""
+        """Whether an equation with its own code takes a view whose elements lie in another order, which Python lays out first."""
         if isinstance(step, Group):
             return False
         return any(v is not None and not self.parts.accesses[v].plain for v in step.inputs)

@@ -15,7 +15,8 @@ from .kernel import mask
 
 
 class Form(NamedTuple):
-    """A product of m x k and k x n numbers. x, y: the strides of rows and columns. add: to what is there."""
+    """A product of m x k and k x n numbers. x, y: the strides of rows and columns. add: to what is there. across: the stride of
+    the result's rows; 0 where they lie one behind the other."""
 
     number: str
     m: int
@@ -24,6 +25,7 @@ class Form(NamedTuple):
     x: tuple[int, int]
     y: tuple[int, int]
     add: bool = False
+    across: int = 0
 
     @property
     def lanes(self) -> int:
@@ -49,7 +51,8 @@ class Form(NamedTuple):
     def name(self) -> str:
         """Of the function."""
         xs, ys = ("x".join(map(str, strides)) for strides in (self.x, (self.width, 1) if self.packed else self.y))
-        return f"{'add_' if self.add else ''}product_{self.number}_{self.m}_{self.k}_{self.n}_by_{xs}_{ys}".replace("-", "_")
+        to = f"_to_{self.across}" if self.across not in (0, self.n) else ""
+        return f"{'add_' if self.add else ''}product_{self.number}_{self.m}_{self.k}_{self.n}_by_{xs}_{ys}{to}".replace("-", "_")
 
     @property
     def pack_name(self) -> str:
@@ -88,7 +91,17 @@ def pack(f: Form, code: Any) -> list[str]:
         if f.width > f.n:
             code.loop(f.n, f.width, 1, lambda j: code.do(f"store {f.number} 0.0, ptr {code.at(f.number, here, j)}"))
 
-    if f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
+    def vectors(k: str) -> None:
+        """A row whose numbers lie side by side."""
+        there, here = code.at(f.number, "%y", code.mul(k, f.y[0])), code.at(f.number, "%out", code.mul(k, f.width))
+        whole = f.n - f.n % f.lanes
+        code.loop(0, whole, f.lanes, lambda j: v.store(v.load(there, j), here, j))
+        if f.n > whole:
+            v.store(Part(mask(f.n - whole, f.lanes)).load(v, there, whole), here, whole)
+
+    if f.y[1] == 1:
+        code.loop(0, f.k, 1, vectors)
+    elif f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
         code.loop(0, f.k, f.lanes, squares)
     else:
         code.loop(0, f.k, 1, row)
@@ -97,12 +110,13 @@ def pack(f: Form, code: Any) -> list[str]:
 
 
 def text(f: Form, code: Any) -> list[str]:
-    """The lines of `product(out, x, y)`; the result's rows lie one behind the other."""
+    """The lines of `product(out, x, y)`."""
     kind = llvm.processor()
     assert kind is not None
     height, most = kind.tile()
     v = Vectors(code, f.lanes, f.number)
     step = f.width if f.packed else f.y[0]
+    across = f.across or f.n
     vectors = f.width // f.lanes
     panels = -(-vectors // most)
     chunks = -(-f.k // DEPTH)
@@ -129,12 +143,12 @@ def text(f: Form, code: Any) -> list[str]:
 
         zeros = [(v.type, "zeroinitializer")] * (rows * count)
         sums = turn("0", *[z for _, z in zeros]) if deep == together else code.loop(0, deep, together, turn, carried=zeros)
-        target = code.at(f.number, code.at(f.number, "%out", code.mul(i, f.n)), column)
+        target = code.at(f.number, code.at(f.number, "%out", code.mul(i, across)), column)
         for r in range(rows):
             for q in range(count):
                 over = f.n % f.lanes if last and q == count - 1 else 0
                 part = Part(mask(over, f.lanes) if over else None)
-                at = r * f.n + q * f.lanes
+                at = r * across + q * f.lanes
                 total = sums[r * count + q]
                 if f.add or first:
                     total = v.add(part.load(v, target, at), total)

@@ -17,14 +17,10 @@ from ..graph import Equation, Variable
 from ..passes import plan
 from . import entry, fences
 
-_KEPT = 1 << 22
-"""Bytes of buffers that are kept from call to call."""
 
-_SOME, _MUCH = 1, 2
-"""Whether there are so many, or more, which are not kept."""
-
-_RELEASED = 1 << 17
-"""Steps of work from which on the interpreter's lock is released."""
+def available() -> bool:
+    """Whether graphs can become machine code here."""
+    return llvm.available() and llvm.arrays_are_read()
 
 
 class Missing(LookupError):
@@ -34,78 +30,50 @@ class Missing(LookupError):
 class Routine(NamedTuple):
     """The machine code of a segment: what it takes and gives, the bytes of buffers that it is given, and its steps of work.
 
-    key: of its module among what is kept. direct: whether it is called without Python's help. text: the module; None where the
-    code is there already.
+    key: of its module among what is kept. text: the module; None where the code is there already.
     """
 
     takes: Sequence[Variable]
     gives: Sequence[Variable]
     room: int
     work: int
-    direct: bool
     key: str
     text: str | None = None
 
-    def address(self, name: str) -> int:
-        """Where a function of the module is; raises Missing where the module is not."""
-        found = llvm.kept(name, self.key) if self.text is None else llvm.assembled(name, self.text)
+    def address(self) -> int:
+        """Where its function is; raises Missing where the module is not."""
+        found = llvm.kept("segment", self.key) if self.text is None else llvm.assembled("segment", self.text)
         if found is None:
             raise Missing(self.key)
         return found
 
     def call(self) -> Callable[..., None]:
         """The code, called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for any."""
-        count = len(self.gives) + len(self.takes) + (self.room > 0)
-        make = ctypes.CFUNCTYPE if self.work >= _RELEASED else ctypes.PYFUNCTYPE
-        return make(None, ctypes.c_void_p, *[ctypes.py_object] * count)(self.address("segment"))
+        count = len(self.gives) + len(self.takes)
+        function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(self.address())
 
-    def form(self) -> Form:
-        """What the code that calls it depends on."""
-        room = 0 if not self.room else _SOME if self.room <= _KEPT else _MUCH
-        return len(self.takes), len(self.gives), room, self.work >= threads.WORTH
+        def call(pool: int, *arrays: np.ndarray) -> None:
+            places = (ctypes.c_void_p * count)(*[a.ctypes.data for a in arrays[:count]])
+            function(pool, places, arrays[count].ctypes.data if self.room else None)
+
+        return call
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
+        room = self.room + plan.ALIGNED if self.room else 0
         if verify.asked():
-            room = self.room + plan.ALIGNED if self.room else 0
             return fences.function(self.call(), self.takes, self.gives, room, self.work, _in_order)
-        if self.direct:
-            return entry.function(self.address("entry"), self.takes, self.gives)
-        scope: dict[str, Any] = {
-            "empty": np.empty, "in_order": _in_order, "call": self.call(), "pool": threads.pool, "kept": [], "work": self.work,
-            "uint8": np.dtype(np.uint8), "room": self.room + plan.ALIGNED,
-        }  # fmt: skip
-        for i, v in enumerate(self.gives):
-            scope[f"n{i}"], scope[f"t{i}"] = v.shape, v.dtype
-        form = self.form()
-        if form not in FORMS:
-            FORMS[form] = _called(*form)
-        exec(FORMS[form], scope)  # noqa: S102 - our own
-        found: Callable[..., Any] = scope["segment"]
-        return found
+        if entry.offered():
+            return entry.function(self.address(), self.takes, self.gives, room, self.work)
+        call, work = self.call(), self.work
 
+        def segment(*operands: np.ndarray) -> tuple[np.ndarray, ...]:
+            found = [np.empty(v.shape, v.dtype) for v in self.gives]
+            block = [np.empty(room, np.uint8)] if room else []
+            call(threads.pool(work) if work >= threads.WORTH else 0, *found, *map(_in_order, operands), *block)
+            return tuple(found)
 
-Form = tuple[int, int, int, bool]
-"""How many arrays a routine takes and gives, whether it is given buffers, and whether threads share the work."""
-
-FORMS: dict[Form, CodeType] = {}
-"""The code that calls routines, as far as it has been made: 0.5 ms each, and there are as many as kinds of calls."""
-
-
-def _called(takes: int, gives: int, room: int, shared: bool) -> CodeType:
-    """The code of what calls a routine: it puts operands in order, and makes the results and the block of buffers."""
-    lines = [f"def segment({', '.join(f'x{i}' for i in range(takes))}):"]
-    lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(takes)]
-    lines += [f"    y{i} = empty(n{i}, t{i})" for i in range(gives)]
-    given = ["pool(work)" if shared else "0", *(f"y{i}" for i in range(gives)), *(f"x{i}" for i in range(takes))]
-    if room:
-        lines += ["    try: b = kept.pop()", "    except IndexError: b = empty(room, uint8)"]
-        given.append("b")
-    lines.append(f"    call({', '.join(given)})")
-    if room == _SOME:
-        lines.append("    kept.append(b)")
-    lines.append(f"    return ({''.join(f'y{i}, ' for i in range(gives))})")
-    return compile("\n".join(lines), "<retrograde segment>", "exec")
+        return segment
 
 
 def _in_order(x: np.ndarray) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 from ..graph import Equation, Graph, Variable
+from .batches import PRODUCTS
 from .fuse import MOST, WIDEST, Group, Partition, reduced
 from .tiles import TILES
 
@@ -25,6 +27,8 @@ def explained(graph: Graph, parts: Partition, expressible: Callable[[Equation], 
             tiles = step.params["tiles"]
             inside = ", ".join(e.prim.name for e in tiles.graph.equations)
             lines.append(f"tiles {k}: {gives} = {tiles.count} tiles, one after the other, of {inside}")
+        elif step.prim is PRODUCTS:
+            lines.append(f"products {k}: {gives} = {math.prod(step.params['batch'].lead)} products")
         else:
             lines.append(f"call {k}: {gives} = {step.prim.name}, since {alone(step, expressible)}")
     return "\n".join(lines)

@@ -170,6 +170,8 @@ class Group:
         """What each of its values is: "all" elements, "rows" (one number for each), or an "end"."""
         self.places: dict[tuple[Equation, int], Place] = {}
         self.reductions: dict[Equation, Reduced] = {}
+        self.operands = dict[Equation, Sequence[Access | None]]()
+        """What its equations read, as long as none of them wants rows of one width."""
 
     @property
     def rows(self) -> int:
@@ -288,8 +290,9 @@ class _Partition:
 
     def _takes(self, g: Group, e: Equation, operands: Sequence[Access | None], width: int | None, gives: str) -> bool:
         """Whether a group can read the operands of an equation, in rows of a width if one is named."""
+        pinned = width is not None
         if g.width is not None:
-            if width not in (None, g.width):
+            if width not in (None, g.width) and not self._narrowed(g, width):
                 return False
             width = g.width
         given = [x for x in operands if x is not None]
@@ -306,6 +309,25 @@ class _Partition:
         g.width = width
         g.made[e.outputs[0]] = gives
         g.places.update(((e, i), at) for i, at in enumerate(places) if at is not None)
+        if pinned:
+            g.operands.clear()
+        elif len(g.operands) == len(g.equations):
+            g.operands[e] = operands
+        return True
+
+    def _narrowed(self, g: Group, width: int | None) -> bool:
+        """Whether all that a group reads goes with rows of another width, too; they are of that then."""
+        if width is None or g.size % width or len(g.operands) != len(g.equations):
+            return False
+        found: dict[tuple[Equation, int], Place] = {}
+        for e, operands in g.operands.items():
+            for i, x in enumerate(operands):
+                at = None if x is None else place(x, width)
+                if x is not None and (at is None or g.made.get(x.base, at.kind) != at.kind):
+                    return False
+                if at is not None:
+                    found[e, i] = at
+        g.width, g.places = width, found
         return True
 
     def _of_rows(self, g: Group, e: Equation) -> bool:

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.jit import thresholds
 from ...core.aval import Aval
 from ...core.record import NOT_DIFFERENTIABLE, PRIMITIVES, Primitive
 from ..graph import Equation, Graph, Variable, uniform
 from .dead import dead
 from .fuse import Group, partition, reduced
 
-SMALL = 1 << 17
-"""Bytes at most of a matrix that rows are multiplied with, or that sums of products of rows make."""
 _CACHE = 3 << 16
 """Bytes of what becomes of a tile that are wanted at most: a part of the second cache, beside the matrices."""
 STACK = 1 << 19
@@ -212,13 +211,13 @@ def _small(e: Equation) -> bool:
     """Whether an equation is a product with a small matrix, or one of many rows whose result is one."""
     if e.prim.name == "affine":
         w = e.inputs[1]
-        return w is not None and w.dtype.char in "fd" and w.size * w.dtype.itemsize <= SMALL
+        return w is not None and w.dtype.char in "fd" and w.size * w.dtype.itemsize <= thresholds.here().small
     sizes = matrices(e)
     if sizes is None:
         return False
     small = e.outputs[0] if sizes[1] else e.inputs[1]
     assert small is not None
-    return small.size * small.dtype.itemsize <= SMALL
+    return small.size * small.dtype.itemsize <= thresholds.here().small
 
 
 def _with_layers_apart(equations: Iterable[Equation]) -> list[Equation]:

@@ -44,7 +44,7 @@ class SavedTensor:
             return make(self.cls, hooks.unpacked(self.cls, self.unpack, self.packed), self.edge, self.level)
         edge = self.edge
         if self.output is not None:
-            edge = Slot(node, self.output, *node.outs[self.output]) if hasattr(node, "outs") else node
+            edge = Slot(node, self.output, *node.outs[self.output]) if node is not None and hasattr(node, "outs") else node
         elif type(edge) is Accumulate:
             leaf = edge.leaf()
             if leaf is not None and leaf._a is self.array:
@@ -62,6 +62,9 @@ class Context(custom.Scratch):
     _dirty: tuple[Any, ...] = ()
     _non_differentiable: tuple[Any, ...] = ()
     _materialize = True
+    _materialize_non_diff_grads = True
+    _constant: frozenset[int] = frozenset()
+    """The places of the outputs that have no gradient, among those that are tensors."""
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""
@@ -76,9 +79,11 @@ class Context(custom.Scratch):
 
         Raises FreedGraphError and MutationError, as the type that the dialect documents.
         """
-        node = None if self._node is None else self._node()
-        if node is None:
+        if self._node is None:
             return None
+        node = self._node()
+        if node is None:  # the graph is gone, which has not freed what it kept
+            return tuple([entry.restore(None) if type(entry) is SavedTensor else entry for entry in self._saved])
         if node.saved is FREED:
             raise error_type(node.dialect, FreedGraphError)(
                 f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to "
@@ -106,11 +111,12 @@ class Context(custom.Scratch):
 
 def record(
     name: str, operands: Sequence[Value], ctx: Context, results: Sequence[Any], backward: Callable[..., Sequence[Any]],
-    *, recorded: bool, level: int,
+    *, recorded: bool, level: int, constant_kinds: str = "iub",
 ) -> list[Any]:  # fmt: skip
     """Record a user's function whose forward has run on `operands` and given `results`; returns the outputs.
 
     backward(node, cotangents) gives one gradient or None per operand. recorded: whether there is anything to record.
+    constant_kinds: the kinds of dtypes of which outputs have no gradient.
     Raises GradError, as the type that the dialect documents, where forward has changed a leaf in place.
     """
     dirty = {id(x) for x in ctx._dirty} if ctx._dirty else ()
@@ -129,8 +135,8 @@ def record(
         return [detached(x) if isinstance(x, Value) and x._node is not None else x for x in results]
     if len(results) == 1 and not dirty and not ctx._non_differentiable:
         (x,) = results
-        if isinstance(x, Value) and dtype_of(x).kind not in "iub":  # what is below, for the usual function
-            out = _own_output(x, operands)
+        if isinstance(x, Value) and dtype_of(x).kind not in constant_kinds:  # what is below, for the usual function
+            out = own_output(x, operands)
             saved = ctx._keep({} if id(x) in map(id, operands) else {id(x): 0})  # as below: what is an input stays one
             node = custom.attach(
                 name, operands, (out,), backward, differentiable=_ONE, level=level, cls=type(out)._result, saved=saved
@@ -139,16 +145,21 @@ def record(
             return [out]
     constant = {id(x) for x in ctx._non_differentiable}
     originals = [x for x in results if isinstance(x, Value)]
-    flags = [id(x) not in constant and dtype_of(x).kind not in "iub" for x in originals]
+    flags = [id(x) not in constant and dtype_of(x).kind not in constant_kinds for x in originals]
     sources = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
+    if not all(flags):
+        ctx._constant = frozenset(k for k, flag in enumerate(flags) if not flag)
     fresh: list[Any] = []
+    own: dict[int, Value] = {}  # what is returned twice is one output
     for x in results:
         if isinstance(x, Value) and id(x) not in dirty:
             # An input (or a view of history) handed through gets a tensor of its own for this node.
-            if id(x) in constant or dtype_of(x).kind in "iub":
-                x = x if x._node is None else x.detach()
-            else:
-                x = _own_output(x, operands)
+            if id(x) not in own:
+                if id(x) in constant or dtype_of(x).kind in constant_kinds:
+                    own[id(x)] = x if x._node is None else detached(x)
+                else:
+                    own[id(x)] = own_output(x, operands)
+            x = own[id(x)]
         fresh.append(x)
     outputs = [x for x in fresh if isinstance(x, Value)]
     changed = [x for x in outputs if id(x) in dirty]
@@ -176,7 +187,7 @@ def record(
 _ONE = (True,)
 
 
-def _own_output(x: Value, operands: Sequence[Value]) -> Value:
+def own_output(x: Value, operands: Sequence[Value]) -> Value:
     """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
     out = detached(x)
     base = x if x._base is None else x._base
@@ -187,6 +198,7 @@ def _own_output(x: Value, operands: Sequence[Value]) -> Value:
     return out
 
 
+_NONE: frozenset[int] = frozenset()
 _IS_THERE = functools.partial(operator.is_not, None)
 
 
@@ -195,8 +207,10 @@ def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence
     if not ctx._materialize or all(map(_IS_THERE, cotangents)):
         return cotangents
     shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+    left = _NONE if ctx._materialize_non_diff_grads else ctx._constant
     return [
-        make(node.dialect, np.zeros(shape, dtype)) if g is None else g for g, (shape, dtype) in zip(cotangents, shapes)
+        make(node.dialect, np.zeros(shape, dtype)) if g is None and k not in left else g
+        for k, (g, (shape, dtype)) in enumerate(zip(cotangents, shapes))
     ]
 
 

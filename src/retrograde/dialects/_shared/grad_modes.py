@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,19 +16,31 @@ class Mode(Switched):
     """A context manager that is a decorator of functions and generators as well."""
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(f, type):
+            warnings.warn(
+                f"{type(self).__name__} decorates a class: it holds while one is made, and not in its methods; decorate those",
+                FutureWarning, stacklevel=2,
+            )  # fmt: skip
         if inspect.isgeneratorfunction(f):
 
             @functools.wraps(f)
             def generator(*args: Any, **kwargs: Any) -> Any:
                 inner = f(*args, **kwargs)
-                sent: Any = None
+                go_on, sent = inner.send, None
                 while True:
                     with self._again():
                         try:
-                            item = inner.send(sent)
+                            item = go_on(sent)
                         except StopIteration as stop:
                             return stop.value
-                    sent = yield item
+                    try:
+                        go_on, sent = inner.send, (yield item)
+                    except GeneratorExit:
+                        with self._again():
+                            inner.close()
+                        raise
+                    except BaseException as error:  # thrown in: the function inside is to see it
+                        go_on, sent = inner.throw, error
 
             return generator
 

@@ -6,12 +6,13 @@ outputs, the input boundary those of the inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.value import Value, detached
+from ...core.value import Value
 from ...tape import function
 from ...tape.hooks import Handle, add
+from .custom_functions import own_output
 
 Gradients = tuple[Any, ...]
 
@@ -43,7 +44,7 @@ def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any], kin
 def _pass(name: str, tensors: list[Any], on_backward: Callable[[Gradients], Gradients]) -> list[Any]:
     """The tensors themselves under one new node, whose backward `on_backward` is."""
     level = max(x._level for x in tensors)
-    outputs = [detached(x) for x in tensors]
+    outputs = [own_output(x, tensors) for x in tensors]
     function.attach(
         name, tensors, outputs, lambda _node, grads: on_backward(tuple(grads)),
         differentiable=[x._node is not None for x in tensors], level=level, cls=type(outputs[0]),
@@ -64,6 +65,14 @@ def through_boundary(
     return tuple(result)
 
 
+def spread(count: int, places: Sequence[int], grads: Sequence[Any]) -> Gradients:
+    """`count` gradients: those that are given at their places, and None elsewhere."""
+    full: list[Any] = [None] * count
+    for i, g in zip(places, grads):
+        full[i] = g
+    return tuple(full)
+
+
 class BackwardHooks:
     """The backward hooks of one call.
 
@@ -71,12 +80,14 @@ class BackwardHooks:
     takes the place of grad_output or grad_input.
     """
 
-    def __init__(self, module: Any, pre: list[Any], post: list[Any]) -> None:
-        self.module, self.pre, self.post = module, pre, post
+    def __init__(self, module: Any, pre: list[Any], post: list[Any], *, tuples_only: bool = False) -> None:
+        self.module, self.pre, self.post, self.tuples_only = module, pre, post, tuples_only
         self.grad_output: Gradients | None = None
         self.inputs_tracked = False
         self.input_count = 0
         self.positions: list[int] = []
+        self.output_count = 1
+        self.output_positions = [0]
 
     def wrap_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, sent through the input boundary."""
@@ -92,34 +103,47 @@ class BackwardHooks:
         if isinstance(output, Value):
             return through_boundary((output,), self._at_outputs)[0]
         if isinstance(output, (tuple, list)) and any(isinstance(x, Value) for x in output):
+            self.output_count = len(output)
+            self.output_positions = [i for i, x in enumerate(output) if isinstance(x, Value)]
             wrapped = through_boundary(tuple(output), self._at_outputs)
             return type(output)._make(wrapped) if hasattr(output, "_make") else type(output)(wrapped)
         return output
 
+    def _tuple(self, result: Any) -> Gradients:
+        """What a hook returned, one gradient of its own included where that is allowed."""
+        if self.tuples_only and not isinstance(result, tuple):
+            raise RuntimeError(f"a backward hook returned {type(result).__name__}, wanted None or a tuple of gradients")
+        return result if isinstance(result, tuple) else (result,)
+
     def _at_outputs(self, grads: Gradients) -> Gradients:
+        shown = spread(self.output_count, self.output_positions, grads)
         for hook in self.pre:
-            result = hook(self.module, grads)
+            result = hook(self.module, shown)
             if result is not None:
-                grads = result if isinstance(result, tuple) else (result,)
-        self.grad_output = grads
+                shown = self._tuple(result)
+                if len(shown) != self.output_count:
+                    raise RuntimeError(
+                        f"a backward pre-hook returned {len(shown)} gradients; the module has {self.output_count} outputs"
+                    )
+        self.grad_output = shown
         if self.post and not self.inputs_tracked:
             empty = (None,) * self.input_count
             for hook in self.post:
-                if hook(self.module, empty, grads) is not None:
+                found = hook(self.module, empty, shown)
+                if found is not None and not (isinstance(found, tuple) and all(g is None for g in found)):
                     raise RuntimeError(
                         "a backward hook returned gradients for a module none of whose inputs requires grad"
                     )
-        return grads
+        return tuple(shown[i] for i in self.output_positions)
 
     def _at_inputs(self, grads: Gradients) -> Gradients:
-        full: list[Any] = [None] * self.input_count
-        for i, g in zip(self.positions, grads):
-            full[i] = g
-        shown = tuple(full)
+        if self.grad_output is None:  # what arrives has not come through the module's results: a derivative of a derivative
+            return grads
+        shown = spread(self.input_count, self.positions, grads)
         for hook in self.post:
             result = hook(self.module, shown, self.grad_output)
             if result is not None:
-                shown = result if isinstance(result, tuple) else (result,)
+                shown = self._tuple(result)
                 if len(shown) != self.input_count:
                     raise RuntimeError(
                         f"a backward hook returned {len(shown)} gradients; the module has {self.input_count} inputs"

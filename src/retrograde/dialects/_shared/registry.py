@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..._state import SWITCHED, state
-from ...core.node import tick
 from ...tape import inplace
 from . import guard
 
@@ -79,8 +78,7 @@ class Registry:
         check_cast = self._check_cast
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            inplace.check(name, self)
-            start = tick()
+            start = inplace.begin(name, self)
             if SWITCHED and state.saved_hooks:
                 result = inplace.unpacked(f, self, *args, **kwargs)
             else:

@@ -27,7 +27,7 @@ from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
 from . import _assign, _backward
 from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
-from . import _layers, _losses, _image, _random, _control, _aliases
+from . import _layers, _losses, _image, _random, _control, _scalars, _aliases
 from ._sparse import COOTensor, CSRTensor
 
 from . import context
@@ -78,8 +78,8 @@ _FROM_TRAIN = frozenset((
     "LearningRateScheduler", "Loss", "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model",
     "ModelCheckpoint", "BleuScore", "HausdorffDistance", "MeanSurfaceDistance", "ROC",
     "RootMeanSquareDistance", "Perplexity", "Precision", "Recall", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
-    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "ckpt_to_safetensors",
-    "get_metric_fn", "load_checkpoint", "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
+    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "ckpt_to_safetensors", "export",
+    "get_metric_fn", "load", "load_checkpoint", "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
     "save_checkpoint",
 ))  # fmt: skip
 

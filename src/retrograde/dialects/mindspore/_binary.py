@@ -148,12 +148,13 @@ def mul_no_nan(x: Any, y: Any) -> Any:
 
 @api()
 def copysign(x: Any, other: Any) -> Any:
-    """The size of x with the sign of the other; of integers in float32."""
+    """The size of x with the sign of the other; of integers in float32. Where x is nan it has no gradient."""
     tensor_argument("copysign", x, "x")
     d = settle("copysign", FROM_NUMPY[dtype_of(x)], "xf.x")
     if not isinstance(other, (Value, int, float, np.generic)):
         raise TypeError(f"copysign: other must be a Tensor or a number, got {type(other).__name__}")
-    return ew.copysign(to_dtype(x, d), to_dtype(other, d))
+    x = to_dtype(x, d)
+    return ew.copysign(sel.where(cmp.not_equal(x, x), constant(np.nan, dtype_of(x)), x), to_dtype(other, d))
 
 
 @api()
@@ -201,6 +202,8 @@ def _clamp(op: str, x: Any, low: Any, high: Any) -> Any:
     if low is None and high is None:
         raise ValueError(f"{op}: give a lower bound, an upper bound or both")
     bounds = [b for b in (low, high) if b is not None]
+    if any(isinstance(b, bool) for b in bounds):
+        raise ValueError(f"{op}: a bound is a number or a Tensor, got a bool")
     d = result_dtype(op, x, *bounds)
     if not any(isinstance(b, Value) for b in bounds):
         for b in bounds:

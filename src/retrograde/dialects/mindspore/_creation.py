@@ -122,7 +122,7 @@ def fill_method(self: Any, value: Any) -> Tensor:
 
 
 def _new(name: str, value: int) -> None:
-    def method(self: Any, size: Any, *, dtype: Any = None) -> Tensor:
+    def method(self: Any, size: Any, dtype: Any = None) -> Tensor:
         return _filled(sizes(name, size), value, _given(name, dtype, FROM_NUMPY[dtype_of(self)]))
 
     method.__doc__ = f"A tensor of {value}s in this one's dtype."
@@ -312,6 +312,6 @@ def scalar_cast(input_x: Any, input_y: Any) -> Any:
 @api(method=False)
 def tuple_to_array(input_x: Any) -> Any:
     """A tuple of numbers as a tensor: int32 of ints, float32 of floats."""
-    if not isinstance(input_x, (tuple, list)) or not input_x:
+    if not isinstance(input_x, (tuple, list, range)) or not input_x:
         raise TypeError(f"tuple_to_array: wanted a tuple of numbers, got {type(input_x).__name__}")
     return from_array(np.asarray(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))

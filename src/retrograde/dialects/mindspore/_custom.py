@@ -42,7 +42,7 @@ def custom(name: str, forward: Any, inputs: tuple[Any, ...], bprop: Any) -> Any:
     for i in places:
         parts[i] = make(Tensor, parts[i]._a, None, parts[i]._level)
         outputs.append(parts[i])
-    differentiable = [dtype_of(y).kind not in "iub" for y in outputs]
+    differentiable = [dtype_of(y).kind != "b" for y in outputs]
     if not any(differentiable):
         return out
     kept = [(y._a, tuple(shape_of(y)), dtype_of(y)) for y in outputs]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import indexing as ix
 from ...ops import selection as sel
 from ...ops import structural as st
@@ -20,7 +20,7 @@ from ._api import FUNCTIONS, METHODS, api
 from ._assign import _tensor_of, write
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
-from ._tensor import from_array
+from ._tensor import Tensor, from_array
 
 Function = Callable[..., Any]
 
@@ -295,7 +295,11 @@ def scatter_add_method(self: Any, *args: Any, **kwargs: Any) -> Any:
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Any:
     """The slices of `y` added to a tensor, in place, at positions along an axis."""
     x, at = tensor_argument("index_add", x, "x"), positions("index_add", indices)
-    return _written(x, _index_added(x, at, y, axis, 1))
+    added = _index_added(x, at, y, axis, 1)
+    written = _written(x, added)
+    if written._node is None and added._node is not None:  # into a parameter that is a constant: the result depends on y
+        return make(Tensor, written._a, added._node, added._level)
+    return written
 
 
 def _index_added(x: Any, at: Any, y: Any, axis: int, alpha: Any) -> Any:

@@ -20,10 +20,9 @@ def sens_for(op: str, outputs: Sequence[Any], sens: Any) -> list[Any]:
         raise TypeError(f"{op}: sens must be a Tensor (a tuple of them for several outputs), got a bool")
     if isinstance(sens, (int, float)) and len(outputs) == 1 and not outputs[0].ndim:
         sens = Tensor(sens)
-    given = [sens] if isinstance(sens, Value) else list(sens) if isinstance(sens, (tuple, list)) else None
-    if given is None:
+    if not isinstance(sens, (Value, tuple, list, dict)):
         raise RuntimeError(f"{op}: sens must be a Tensor (a tuple of them for several outputs), got {type(sens).__name__}")
-    given = tensors_in(given)
+    given = tensors_in(sens)
     if len(given) != len(outputs):
         raise RuntimeError(f"{op}: the function has {len(outputs)} outputs, but sens holds {len(given)} tensors")
     given = [g if y.ndim or g.size != 1 else g.reshape(()).astype(y.dtype) for y, g in zip(outputs, given)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,9 +43,12 @@ def _getitem(self: Any, key: Any) -> Any:
     if isinstance(key, int) and not isinstance(key, bool) and not self.ndim:
         raise TypeError("a tensor without axes cannot be indexed with a number; item() gives its element")
     try:
-        return indexing.get(self, key)
+        out = indexing.get(self, key)
     except IndexError as error:
         raise _refused(self, key, error, RuntimeError) from None
+    if out._base is None and out is not self:  # a copy: what is assigned into it goes back to where it was taken from
+        out._taken = weakref.ref(self), key
+    return out
 
 
 def _setitem(self: Any, key: Any, new: Any) -> None:
@@ -61,6 +65,8 @@ def _setitem(self: Any, key: Any, new: Any) -> None:
         indexing.set(self, key, new)
     except IndexError as error:
         raise _refused(self, key, error, ValueError) from None
+    if self._taken is not None and (source := self._taken[0]()) is not None:
+        _setitem(source, self._taken[1], self)
 
 
 def _iterate(self: Any) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
+from .._shared.registry import aliases
 from ._api import api
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
@@ -158,6 +159,7 @@ def _parts(op: str, x: Any, sizes: Any, axis: int) -> tuple[Any, ...]:
 
 
 @api()
+@aliases(split_size="split_size_or_sections", dim="axis")
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     """Parts of a given size (the last one may be smaller), or of given sizes."""
     x = tensor_argument("split", tensor, "tensor")

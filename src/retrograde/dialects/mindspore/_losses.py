@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import constant
 from ...core.value import Value, dtype_of
 from ...learn import losses as formulas
 from ...learn.losses import reduced
@@ -24,6 +26,8 @@ from ._reductions import mean
 from ._tensor import from_array
 
 _REDUCTIONS = ("none", "mean", "sum")
+_LOWEST = math.log(1e-12)
+"""What the logarithm of a probability of 0 counts as in `binary_cross_entropy`."""
 
 
 def check_reduction(op: str, reduction: Any, known: tuple[str, ...] = _REDUCTIONS) -> str:
@@ -117,7 +121,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
         weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
         if weight.shape != x.shape:
             raise ValueError(f"{op}: weight must have the shape of logits, {x.shape}, got {weight.shape}")
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
+    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=_LOWEST)
 
 
 @api(method=False)
@@ -136,10 +140,10 @@ def binary_cross_entropy_with_logits(
 
 @api(method=False)
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Any:
-    """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities."""
+    """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities and labels constant."""
     check_reduction("kl_div", reduction, (*_REDUCTIONS, "batchmean"))
     x, y = _pair("kl_div", logits, labels, ("logits", "labels"), one_dtype=True)
-    losses = formulas.kl_divergence(x, y)
+    losses = formulas.kl_divergence(x, constant(y))
     if reduction == "batchmean":
         return reduced(losses, "sum") / x.shape[0]
     return reduced(losses, reduction)
@@ -169,6 +173,11 @@ def gaussian_nll_loss(
 # ------------------------------------------------------------------------------------------ margins
 
 
+def _half_positive(x: Any) -> Any:
+    """max(x, 0), with half of the gradient at 0."""
+    return sel.maximum(x, np.asarray(0, dtype_of(x)), ties="half")
+
+
 @api(method=False)
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
@@ -176,7 +185,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     check_reduction(op, reduction)
     x, y = _pair(op, input1, input2, ("input1", "input2"), one_dtype=True)
     y1 = to_dtype(tensor_argument(op, target, "target"), x.dtype)
-    return reduced(formulas.margin_ranking(x, y, y1, float(margin), act.relu), reduction)
+    return reduced(formulas.margin_ranking(x, y, y1, float(margin)), reduction)
 
 
 @api(method=False)
@@ -185,7 +194,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     op = "hinge_embedding_loss"
     check_reduction(op, reduction)
     x, y = single(op, inputs, FLOATING), tensor_argument(op, targets, "targets")
-    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), act.relu), reduction)
+    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), _half_positive), reduction)
 
 
 @api(method=False)
@@ -222,7 +231,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
         return rd.sum(a * b, axis=(i,), keepdims=False)
 
     products = (inner(x, y), inner(x, x), inner(y, y))
-    losses = formulas.cosine_embedding(*products, target == 1, target == -1, float(margin), positive=act.relu)
+    losses = formulas.cosine_embedding(*products, target == 1, target == -1, float(margin), positive=_half_positive)
     return reduced(losses, reduction)
 
 
@@ -307,7 +316,11 @@ def _nll(op: str, logs: Any, target: Any, weight: Any, ignore_index: int, reduct
         logs, target = st.reshape(logs, shape=(1, classes)), st.reshape(target, shape=(1,))
         out = _nll(op, logs, target, weight, ignore_index, reduction, smoothing)
         return st.reshape(out, shape=()) if reduction == "none" else out
-    loss = lc.nll_loss(logs, target, weight, reduction=reduction, ignore_index=ignore_index)
+    if formulas.varies(weight):
+        loss = lc.nll_loss(logs, target, None, reduction="none", ignore_index=ignore_index)
+        loss = formulas.weighted_nll(loss, target, weight, reduction, ignore_index)
+    else:
+        loss = lc.nll_loss(logs, target, weight, reduction=reduction, ignore_index=ignore_index)
     if not smoothing:
         return loss
     target = st.cast(target, dtype=np.dtype(np.int64))
@@ -375,9 +388,10 @@ def cross_entropy(
 
 
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """For each row the cross entropy of softmax with label probabilities, and its derivative by the logits."""
+    """For each row the cross entropy of softmax with (constant) label probabilities, and its derivative by the logits."""
     op = "SoftmaxCrossEntropyWithLogits"
     x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
+    y = constant(y)
     if x.ndim != 2:
         raise ValueError(f"{op}: wanted rows of logits, got shape {x.shape}")
     logs = soft.log_softmax(x, axis=1)
@@ -415,6 +429,7 @@ def ctc_loss(
         x = st.reshape(x, shape=(x.shape[0], 1, x.shape[1]))
     given = [np.asarray(tensor_argument(op, v, "lengths")._concrete(op)) for v in (targets, input_lengths, target_lengths)]
     labels, frames, lengths = (np.atleast_2d(given[0]), np.atleast_1d(given[1]), np.atleast_1d(given[2]))
+    labels = np.where(np.arange(labels.shape[1]) < lengths[:, None], labels, blank)  # what comes behind is padding
     if not 0 <= blank < x.shape[2]:
         raise ValueError(f"{op}: blank must be one of {x.shape[2]} classes, got {blank}")
     states = with_blanks(labels.astype(np.int64), blank)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -174,6 +175,7 @@ class Recording:
         self, args: list[Any], kwargs: dict[str, Any], positions: Sequence[int] | None
     ) -> tuple[list[Any], dict[str, Any]]:
         count = len(args)
+        given: list[Any] = []
         names = list(kwargs)
         if names:
             kwargs = dict(kwargs)
@@ -182,7 +184,11 @@ class Recording:
             if not isinstance(x, Tensor):
                 refuse_foreign("mindspore", "grad", (x,))
                 continue
+            if given and any(earlier is x for earlier in given):
+                warnings.warn("one Tensor is given as two arguments: each has a gradient of its own here, where MindSpore "
+                              "in PyNative mode gives the sum of both for each", stacklevel=6)  # fmt: skip
             y = alias(x)
+            given.append(x)
             self.inputs.append(y)
             self.positions.append(i)
             if i < count:
@@ -200,10 +206,14 @@ class Recording:
         cotangents: list[Any] = []
         level = 0
         nested = self.nested or _depth.value > 0
+        own = dict(zip(map(id, self.weights), self.weight_edges)) if self.weights else {}
         for i, y in enumerate(outputs):
-            if y._node is None:
+            edge = own.get(id(y)) or y._node
+            if edge is None and self.weights is None and id(y) in LIVE and y.requires_grad:
+                edge = y._leaf
+            if edge is None or edge is _FROZEN:
                 continue
-            roots.append(y._node)
+            roots.append(edge)
             level = max(level, y._level)
             if seeds is not None:
                 g = seeds[i]
@@ -221,7 +231,7 @@ class Recording:
             create_graph=nested, accumulate=False, since=self.start,
         )  # fmt: skip
         return [
-            _zeros(x) if g is None else make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
+            _zeros(x) if g is None or not getattr(x, "requires_grad", True) else _gradient(g)
             for x, g in zip(targets, found)
         ]
 
@@ -233,7 +243,7 @@ class Recording:
             _depth.kept.clear()
 
     def _found_weights(self, roots: list[Any]) -> None:
-        """The trainable parameters that the recorded operations use, in the order of their first use."""
+        """The trainable parameters that the recorded operations use, in the order of their first use, and those returned."""
         order, _ = engine.discover(roots, frozenset(), self.start)
         own = set(self.edges)
         used: dict[Any, Any] = {}
@@ -241,6 +251,7 @@ class Recording:
             for edge in node.edges:
                 if type(edge) is Accumulate and edge not in own:
                     used.setdefault(edge)
+        used.update(dict.fromkeys(edge for edge in roots if type(edge) is Accumulate and edge not in own))
         pairs = [(p, leaf) for leaf in used if (p := leaf.leaf()) is not None and id(p) in LIVE]
         self.weights = [p for p, _ in pairs]
         self.weight_edges = [leaf for _, leaf in pairs]
@@ -250,13 +261,22 @@ class Recording:
         return self.out if self.nested else bare(self.out)
 
 
+_FROZEN = object()
+"""An edge at which nothing arrives."""
+
+
 def _edge(weight: Any) -> Any:
     """Where the gradient of a weight arrives: nowhere for a parameter that is frozen."""
-    return weight._node if getattr(weight, "requires_grad", True) else object()
+    return weight._node if getattr(weight, "requires_grad", True) else _FROZEN
 
 
 def _zeros(x: Any) -> Tensor:
     return make(Tensor, np.zeros(shape_of(x), dtype_of(x)))
+
+
+def _gradient(g: Any) -> Tensor:
+    """What a pass has found, as a tensor."""
+    return make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
 
 
 def _owned(g: np.ndarray) -> np.ndarray:

@@ -227,8 +227,13 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 
 @api("flatten", function=False)
-def flatten_method(self: Any, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Neighbouring axes (all, if none are given) joined into one."""
+def flatten_method(self: Any, *axes: Any, order: str = "C", start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Neighbouring axes (all, if none are given) joined into one: `flatten(start_dim, end_dim)`, or `flatten(order)`."""
+    if axes and isinstance(axes[0], str):
+        order, *axes = axes  # type: ignore[assignment]
+    if len(axes) > 2:
+        raise TypeError(f"flatten: takes start_dim and end_dim, got {len(axes)} axes")
+    start_dim, end_dim = (*axes, *(start_dim, end_dim)[len(axes) :])
     return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 

@@ -48,12 +48,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         kernel_errors={ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError},
     )  # fmt: skip
 
-    __array_priority__ = 1000
-
     init: Any = None
     """The initialiser that has not been applied yet, if any."""
     _origin: Any = None
     """The argument of a gradient function for which an input stands."""
+    _taken: Any = None
+    """Of what an array or mask has picked: a weak reference to the tensor that it was picked from, and the key."""
     const_arg = False
     _leaf: Any = None
     """The leaf that this tensor is while gradient functions take it for a weight (_recording.py)."""
@@ -129,6 +129,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """
         if not callable(hook_fn):
             raise TypeError(f"register_hook: a hook is a function, got {type(hook_fn).__name__}")
+        if getattr(self, "requires_grad", True) is False:
+            raise RuntimeError("register_hook: this Parameter wants no gradient (requires_grad=False): no hook would be called")
         origin = self if self._node is None else self._origin
         if origin is None:
             return hooks.add_tensor_hook(self, _checked(hook_fn))

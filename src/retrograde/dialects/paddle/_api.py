@@ -11,7 +11,7 @@ from .._shared.registry import Message, Registry, aliases, named, near, submodul
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "aliases", "api", "in_place_form", "missing", "named", "near",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "aliases", "api", "check_shape", "in_place_form", "missing", "named", "near",
     "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
 
@@ -24,6 +24,7 @@ def take_dtype(name: str, result: Value, target: Value) -> bool:
     have, want = dtype_of(result), dtype_of(target)
     if have == want:
         return False
+    check_shape(name, result, target)
     if target._base is None and not inplace.live_views(target):
         take_over(target, result)
         return True
@@ -35,11 +36,24 @@ def take_dtype(name: str, result: Value, target: Value) -> bool:
     return False
 
 
+def check_shape(name: str, result: Value, target: Value) -> None:
+    """Raise ValueError where the result of an in-place operation has another shape than its target."""
+    have, want = list(shape_of(result)), list(shape_of(target))
+    if have != want:
+        raise ValueError(f"{name}: the result has shape {have}, which a tensor of shape {want} cannot hold")
+
+
 def take_over(target: Value, result: Value) -> None:
-    """Let a tensor hold a result of any dtype in its place, history and all."""
-    changes = mutation.count(target._a)
+    """Let a tensor hold a result of any dtype in its place, history and all.
+
+    Where that is in other memory, what was computed from the elements of before is refused its derivative from now on.
+    """
+    before = target._a
+    changes = mutation.count(before)
     inplace.adopt(target, result)
     mutation.note(target._a, changes)
+    if mutation.owner_of(before) is not mutation.owner_of(target._a):
+        mutation.note(before)
 
 
 def write_out(name: str, result: Any, out: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import constant
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import comparison as cmp
 from ...ops import complex_parts as parts
@@ -16,7 +17,7 @@ from ...ops import structural as st
 from ...ops.counting import isin as isin_op
 from ...ops.indexing import argwhere
 from . import _kernels
-from ._api import api, write_out
+from ._api import api, check_shape, write_out
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
 from ._operators import divide
@@ -26,8 +27,8 @@ from ._tensor import from_array
 # ------------------------------------------------------------------------------------------ tables
 
 # Where two are equal, each gets half of the gradient; of fmax and fmin the first gets all.
-maximum = register("maximum", binary("maximum", sel.maximum, TENSORS, fast="fiu", ties="half"), in_place=False)
-minimum = register("minimum", binary("minimum", sel.minimum, TENSORS, fast="fiu", ties="half"), in_place=False)
+maximum = register("maximum", binary("maximum", sel.maximum, TENSORS, fast="fiu", ties="half_ordered"), in_place=False)
+minimum = register("minimum", binary("minimum", sel.minimum, TENSORS, fast="fiu", ties="half_ordered"), in_place=False)
 for _name, _op in {"fmax": sel.fmax, "fmin": sel.fmin}.items():
     register(_name, binary(_name, _op, TENSORS, fast="fiu"), in_place=False, out=False)
 for _name, _op in {"hypot": ew.hypot, "logaddexp": ew.logaddexp}.items():
@@ -84,7 +85,9 @@ def _to_bool_in_place(names: str) -> None:
         f = FUNCTIONS[name]
 
         def method(x: Any, *args: Any, _f: Any = f, _name: str = name, **options: Any) -> Any:
-            return write_out(_name + "_", _f(x, *args, **options), x)
+            found = _f(x, *args, **options)
+            check_shape(_name + "_", found, x)
+            return write_out(_name + "_", found, x)
 
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"`{name}` with the result put in the tensor's place; returns it."
@@ -169,10 +172,10 @@ def add_n(inputs: Any, name: Any = None) -> Any:
 
 @api(in_place=True)
 def lerp(x: Any, y: Any, weight: Any, name: Any = None) -> Any:
-    """`x + weight * (y - x)`, elementwise; the weight is a number or a tensor."""
+    """`x + weight * (y - x)`, elementwise; the weight is a number or a tensor, which gets no gradient."""
     if isinstance(weight, Value):
         same_dtype("lerp", x, y, weight)
-        return ew.lerp(x, y, weight)
+        return ew.lerp(x, y, constant(weight))
     same_dtype("lerp", x, y)
     return ew.lerp_by(x, y, weight=float(weight))
 
@@ -200,6 +203,9 @@ def _gamma(name: str, op: Any) -> None:
     def f(x: Any, y: Any, name: Any = None) -> Any:
         """The regularised incomplete gamma function of order x at y (lower: gammainc, upper: gammaincc)."""
         same_dtype(f.__name__, x, y)
+        for which, given in (("x", x), ("y", y)):
+            if isinstance(given._a, np.ndarray) and not (given._a >= 0).all():
+                raise ValueError(f"{name}: {which} must not be negative or nan")
         return op(x.detach(), y)  # no derivative by the order, as in PaddlePaddle
 
     f.__name__ = f.__qualname__ = name

@@ -30,8 +30,11 @@ _cast = st.cast.prim.bind
 
 
 @api(function=False)
-def numpy(self: Tensor) -> np.ndarray:
-    """A copy of the elements as a NumPy array; bfloat16, which NumPy lacks, as the bits in uint16."""
+def numpy(self: Tensor, blocking: bool = True) -> np.ndarray:
+    """A copy of the elements as a NumPy array; bfloat16, which NumPy lacks, as the bits in uint16.
+
+    blocking: whether to wait for the copy, which is there at once.
+    """
     array = concrete("numpy", self)
     return array.view(np.uint16).copy() if array.dtype.kind == "V" else array.copy()
 
@@ -263,9 +266,11 @@ def assign(x: Any, output: Any = None) -> Any:
         with grad_mode(is_grad_enabled() and not leaf):
             return inplace.update("assign", output, lambda: result)
     if leaf:
+        changes = mutation.count(output._a)
         output.data = result
+        mutation.note(output._a, changes)
     else:
-        inplace.adopt(output, result)
+        take_over(output, result)
     return output
 
 

@@ -16,7 +16,7 @@ from ...ops import elementwise as ew
 from ...ops import indexing as ix
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
-from ...ops.selection import where
+from ...ops.selection import keep, where
 from ...tensor import manipulation
 from .._shared.axes import axis_of, integers
 from .._shared.elementwise import constant
@@ -159,9 +159,19 @@ _REDUCTIONS = {"add": sr.SUM, "sum": sr.SUM, "mul": sr.PROD, "multiply": sr.PROD
                "amax": sr.AMAX, "amin": sr.AMIN}  # fmt: skip
 
 
+def _last(values: Any, shape: tuple[int, ...], places: np.ndarray, i: int) -> Any:
+    """Values of which those that a later one overwrites get no gradient."""
+    if not isinstance(values, Value):
+        return values
+    at = ix.offsets(shape, places, i).reshape(-1)[::-1]
+    kept = np.zeros(at.size, bool)
+    kept[np.unique(at, return_index=True)[1]] = True
+    return values if kept.all() else keep(values, kept[::-1].reshape(shape_of(values)))
+
+
 def _put_along(op: str, x: Any, places: np.ndarray, values: Any, i: int, reduce: str, include_self: bool) -> Any:
     if reduce == "assign":
-        return ix.scatter(x, places, values, axis=i)
+        return ix.scatter(x, places, _last(values, tuple(shape_of(x)), places, i), axis=i)
     if reduce not in _REDUCTIONS:
         raise ValueError(f"{op}: reduce must be assign, {', '.join(_REDUCTIONS)}, got {reduce!r}")
     how, together = _REDUCTIONS[reduce], bool(include_self)

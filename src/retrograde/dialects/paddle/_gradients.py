@@ -6,13 +6,14 @@ undone holds here: `only_inputs=False` accumulates into the other leaves, and a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...core import value as values
-from ...core.node import Node, producer
+from ...core.node import Accumulate, Node, producer
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import autograd as tape
@@ -145,6 +146,8 @@ def grad(
     """
     _no_dump("grad", dump_backward_graph_path)
     outs, ins = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
+    if create_graph and not _DERIVED:
+        _DERIVED.append(1)
     if retain_graph is not None:
         _flag("retain_graph", retain_graph)
     if create_graph is not False or only_inputs is not True or allow_unused is not False:
@@ -214,6 +217,11 @@ def _plain_gradient(output: Tensor, x: Tensor, allow_unused: bool) -> list[Any]:
 
 def _counts(outputs: Sequence[Tensor], x: Tensor, constants: Sequence[Tensor] = ()) -> bool:
     """Whether gradients among what `outputs` were computed from count as depending on `x`, with the derivative 0."""
+    return any(edge is x._node for edge in _beside(outputs, constants))
+
+
+def _beside(outputs: Sequence[Tensor], constants: Sequence[Tensor] = ()) -> Iterator[Any]:
+    """The edges on which gradients among what `outputs` were computed from count as depending, with the derivative 0."""
     stopped = {t._node for t in constants}
     seen: set[tuple[Any, bool]] = set()
     stack: list[tuple[Any, bool]] = [(y._node, False) for y in outputs]
@@ -221,15 +229,30 @@ def _counts(outputs: Sequence[Tensor], x: Tensor, constants: Sequence[Tensor] = 
         edge, beside = stack.pop()
         if edge is None or edge in stopped:
             continue
-        if beside and edge is x._node:
-            return True
+        if beside:
+            yield edge
         node = producer(edge)
         if (node, beside) not in seen:
             seen.add((node, beside))
             stack.extend((e, beside) for e in node.edges)
             if type(node) is Node:
                 stack.extend((e, True) for e in node.beside)
-    return False
+
+
+_DERIVED: list[int] = []
+"""Non-empty once a gradient that can be differentiated was asked for: only then does a graph hold edges of `_beside`."""
+_NOTHING = contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _zeros_beside(outputs: Sequence[Tensor]) -> Iterator[None]:
+    """Around a pass that fills `.grad`: leaves on which a gradient only counts as depending get zeros, if nothing else."""
+    leaves = [edge for edge in _beside(outputs) if type(edge) is Accumulate]
+    yield
+    for edge in leaves:
+        x = edge.leaf()
+        if x is not None and x._grad is None and x._node is edge:
+            x._grad = make(Tensor, np.zeros(edge.shape, edge.dtype))
 
 
 def _unused(i: int, x: Tensor) -> ValueError:
@@ -272,13 +295,14 @@ def tensor_backward(
             )
     if self._node is None:
         return
-    if grad_tensor is None:
-        engine.run(
-            [self._node], [tape.ones_like(self)], cls=type(self)._result, level=self._level,
-            retain_graph=bool(retain_graph),
-        )  # fmt: skip
-    else:
-        tape.backward([self], [_seed("backward", self, grad_tensor, AssertionError)], retain_graph=bool(retain_graph))
+    with _zeros_beside([self]) if _DERIVED else _NOTHING:
+        if grad_tensor is None:
+            engine.run(
+                [self._node], [tape.ones_like(self)], cls=type(self)._result, level=self._level,
+                retain_graph=bool(retain_graph),
+            )  # fmt: skip
+        else:
+            tape.backward([self], [_seed("backward", self, grad_tensor, AssertionError)], retain_graph=bool(retain_graph))
 
 
 def backward(
@@ -299,4 +323,5 @@ def backward(
     seeds = [_seed("backward", y, g, RuntimeError) for y, g in zip(outs, given)]
     live = [(y, g) for y, g in zip(outs, seeds) if y._node is not None]
     if live:
-        tape.backward([y for y, _ in live], [g for _, g in live], retain_graph=retain_graph)
+        with _zeros_beside([y for y, _ in live]) if _DERIVED else _NOTHING:
+            tape.backward([y for y, _ in live], [g for _, g in live], retain_graph=retain_graph)

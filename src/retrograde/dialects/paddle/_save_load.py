@@ -111,7 +111,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     """
     if configs.pop("use_binary_format", False):
         raise NotImplementedError("save: the binary format of inference programs is not offered; leave the option out")
-    configs.pop("pickle_protocol", None)
+    protocol = configs.pop("pickle_protocol", protocol)
     if configs:
         raise ValueError(f"save: the option {next(iter(configs))!r} is not known")
     if isinstance(protocol, bool) or not isinstance(protocol, int):

@@ -24,6 +24,7 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from .._shared.elementwise import constant
 from ._api import api
+from ._binary import same_dtype
 from ._conversion import cast
 from ._dtype import as_dtype, dtype
 from ._inplace import become, rearranging
@@ -650,6 +651,7 @@ def meshgrid(*args: Any, indexing: str = "ij", **named: Any) -> list[Any]:
     if named or indexing not in ("ij", "xy"):
         raise ValueError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
     vectors = [single("meshgrid", x) for x in given]
+    same_dtype("meshgrid", *vectors)
     if any(len(shape_of(x)) > 1 for x in vectors):
         raise ValueError(f"meshgrid: wanted vectors, got shapes {[list(shape_of(x)) for x in vectors]}")
     return list(nps.meshgrid(*vectors, indexing=indexing))

@@ -347,7 +347,7 @@ REGISTRY.tensor_class = Tensor
 
 _NODE_NAMES = {
     "absolute": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
-    "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale",
+    "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale", "relu_masked": "Relu",
 }  # fmt: skip
 
 
@@ -376,8 +376,10 @@ class GradNodeBase:
         return (_NODE_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_"))) + "GradNode"
 
     @property
-    def next_functions(self) -> list[GradNodeBase]:
-        """The nodes to which this one passes gradients."""
+    def next_functions(self) -> list[GradNodeBase | None]:
+        """The nodes to which this one passes gradients; a leaf's passes them to none."""
+        if type(self._node) is Accumulate:
+            return [None]
         return [GradNodeBase(edge) for edge in self._node.edges if edge is not None]
 
 

@@ -113,7 +113,7 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 
 _LAZY = (
-    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked",
+    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "library", "linalg", "masked",
     "multiprocessing", "nn", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special",
     "types", "utils",
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.dual import DualArray
 from ...core.value import Value, dtype_of
 from ...tape import inplace
 from .._shared.registry import Message, Registry, named, near, owned, submodule
@@ -41,6 +42,8 @@ def write_out(name: str, result: Any, out: Any) -> Any:
             f"{name}: out= does not record gradients, and one of the tensors requires grad; "
             "assign the result instead, or use no_grad()"
         )
+    if DualArray in (type(result._a), type(out._a)):
+        raise NotImplementedError(f"{name}: out= does not go with forward-mode derivatives; assign the result instead")
     check_cast(name, result, out)
     if tuple(out._a.shape) != tuple(result._a.shape):
         out._a = result._a.astype(out._a.dtype)

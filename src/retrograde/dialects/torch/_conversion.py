@@ -92,7 +92,7 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         if dtype not in known:
             raise ValueError(f"type: {dtype!r} names no tensor type; there are {', '.join(known)}")
         dtype = known[dtype]
-    return converted(self, getattr(dtype, "dtype", dtype))
+    return converted(self, getattr(dtype, "dtype", as_dtype(dtype)))
 
 
 @api(function=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 @numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements that `indices` name along `dim`, both broadcast; without `dim`, of the flattened tensor."""
-    if dtype_of(indices) not in INDEX_DTYPES:
+    if dtype_of(indices) != np.int64:
         raise RuntimeError(f"take_along_dim: the indices must have dtype int64, got {FROM_NUMPY[dtype_of(indices)]}")
     if dim is None:
         flat = st.reshape(input, shape=(math.prod(shape_of(input)),))
@@ -366,6 +367,8 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
         if not isinstance(e, Value):
             raise TypeError(f"{op}: the indices must be tensors or None, got {type(e).__name__}")
         if dtype_of(e) in (np.bool_, np.uint8):
+            if dtype_of(e) == np.uint8:
+                warnings.warn(f"{op}: indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=5)
             mask = concrete(op, e).astype(bool)
             if mask.shape != shape[dim : dim + mask.ndim]:
                 raise IndexError(
@@ -393,7 +396,7 @@ def _put(
     arrays, axes, unique = _index_arrays(op, x, indices)
     _same_dtype(op, x, values)
     if not arrays:
-        raise IndexError(f"{op}: give at least one index tensor")
+        raise (IndexError if len(indices) else RuntimeError)(f"{op}: give at least one index tensor")
     if checked or len(arrays) > 1:
         check_arrays(op, x, arrays, axes)
     shape = ix.indexed_shape(tuple(shape_of(x)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
@@ -590,7 +593,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """The coordinates, one tensor per axis, of flat indices into an array of a shape."""
     check_tensor("unravel_index", indices)
     if indices.dtype.category != 1:
-        raise ValueError(f"unravel_index: the indices must be integers, got {indices.dtype}")
+        raise TypeError(f"unravel_index: the indices must be integers, got {indices.dtype}")
     dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))
     coordinates: list[Tensor] = []
     rest = indices.long()

@@ -11,13 +11,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...core.node import Accumulate, Node, Slot, producer
-from ...core.value import make
-from ...tape import hooks
+from ..._state import is_grad_enabled
+from ...core.node import FREED, Accumulate, Node, Slot, producer
+from ...core.value import as_value, make
+from ...tape import engine, hooks
+from .._shared.module_hooks import spread
 from ._api import REGISTRY
 
 NAMES: dict[str, str | tuple[str, ...] | Callable[[Any], str]] = {
-    "copy": "CloneBackward0",
+    "copy": lambda node: "CopyBackwards" if node.gathered else "CloneBackward0",
+    "keep_nonzero": "ThresholdBackwardBackward0",
     "cast": "ToCopyBackward0",
     "view_scatter": "CopySlices",
     "getitem": "SliceBackward0",
@@ -89,7 +92,7 @@ class GradFn:
     def name(self) -> str:
         """The node's name."""
         name = type(self).__name__
-        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopySlices", "NotImplemented") else name
+        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented") else name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -120,9 +123,8 @@ class GradFn:
 
         def among(grad_inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> Any:
             given = hook(tuple(grad_inputs[i] for i in places), grad_outputs)
-            if given is None:
-                return None
-            given = given if isinstance(given, tuple) else (given,)
+            if not isinstance(given, tuple):
+                return given  # None, or what is refused
             if len(given) != len(places):
                 raise RuntimeError(f"a node's hook returned {len(given)} gradients; the node has {len(places)} operands")
             replaced = dict(zip(places, given))
@@ -131,15 +133,49 @@ class GradFn:
         return hooks.add(table, among)
 
     def register_prehook(self, hook: Callable[..., Any]) -> hooks.Handle:
-        """Call `hook(grad_outputs)` before the node runs."""
-        return hooks.add(hooks.node_hooks(self._node, REGISTRY.tensor_class).pre, hook)
+        """Call `hook(grad_outputs)` before the node runs; of a custom function they are as many as forward returned."""
+        node = self._node
+        table = hooks.node_hooks(node, REGISTRY.tensor_class).pre
+        count, places = getattr(node.__dict__.get("ctx"), "_results", (0, ()))
+        if count == len(places):
+            return hooks.add(table, hook)
+
+        def among(grad_outputs: tuple[Any, ...]) -> Any:
+            given = hook(spread(count, places, grad_outputs))
+            if not isinstance(given, tuple):
+                return given  # None, or what is refused
+            if len(given) != count:
+                raise RuntimeError(f"a node's pre-hook returned {len(given)} gradients; the function has {count} results")
+            return tuple(given[i] for i in places)
+
+        return hooks.add(table, among)
 
     def _sequence_nr(self) -> int:
         return self._node.seq
 
+    def __call__(self, *gradients: Any) -> Any:
+        """The gradients of this operation's operands for those of its results."""
+        node = self._node
+        ends = [Slot(node, i, *out) for i, out in enumerate(node.outs)] if hasattr(node, "outs") else [node]
+        if len(gradients) != len(ends):
+            raise TypeError(f"{self.name()}: wanted {len(ends)} gradients, got {len(gradients)}")
+        given = [(end, g) for end, g in zip(ends, gradients) if g is not None]
+        places, cls = _differentiable(node), REGISTRY.tensor_class
+        recorded = is_grad_enabled()
+        found = engine.run(
+            [end for end, _ in given], [g if recorded else g._a for _, g in given], cls=cls, accumulate=False,
+            inputs=[edge for edge in node.edges if edge is not None], retain_graph=True, create_graph=recorded,
+        )  # fmt: skip
+        by_edge = iter(found)
+        all_of = [None if edge is None else next(by_edge) for edge in node.edges]
+        shown = tuple(None if all_of[i] is None else as_value(cls, all_of[i]) for i in places)
+        return shown[0] if len(shown) == 1 else shown
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             return _saved(self._node, name[7:])
+        if name.startswith("_raw_saved_"):
+            return SavedSlot(self._node, name[11:])
         ctx = self._node.__dict__.get("ctx") if isinstance(self._node, Node) else None
         if ctx is not None:  # a custom function's node shows its context
             return getattr(ctx, name)
@@ -163,29 +199,46 @@ def _differentiable(node: Any) -> tuple[int, ...]:
     return tuple(range(len(node.edges)))
 
 
-def _saved(node: Any, name: str) -> Any:
-    """A value that a node saved, by PyTorch's name for it."""
-    from ...core.node import FREED
+class SavedSlot:
+    """One of the tensors that a node has saved, on which hooks may be put."""
 
+    def __init__(self, node: Any, name: str) -> None:
+        self._node, self._index = node, _saved_at(node, name)[0]
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Keep the tensor as `pack_hook(tensor)` and restore it by `unpack_hook`; once."""
+        node, i = self._node, self._index
+        if isinstance(node.saved[i], hooks.Packed):
+            raise RuntimeError("register_hooks: there are hooks on this saved tensor already")
+        hooks.pack_one(node, i, REGISTRY.tensor_class, pack_hook, unpack_hook)
+
+
+def _saved_at(node: Any, name: str) -> tuple[int, Any]:
+    """Where a node has saved what PyTorch has this name for, and the edge of it."""
     if not isinstance(node, Node):
         raise AttributeError(f"_saved_{name}: a leaf's node saves nothing")
-    if name in node.params:
-        return node.params[name]
     if node.saved is FREED:
         raise RuntimeError(
             f"_saved_{name}: the graph has been used and its saved values are freed; use retain_graph=True"
         )
     names = list(node.prim.operands or ())
-    saved = node.saved if node.packed is None else node.packed(node, node.saved)
-    if name == "result" and len(saved) > len(names):
-        array, edge = saved[-1], node
-    else:
-        position = {"self": 0, "other": 1, "exponent": 1}.get(name)
-        position = position if position is not None else names.index(name) if name in names else None
-        if position is None or position >= len(saved) or saved[position] is None:
-            raise AttributeError(f"{node_name(node)} has no attribute '_saved_{name}'")
-        array, edge = saved[position], node.edges[position]
-    return make(REGISTRY.tensor_class, array, edge)
+    if name == "result" and len(node.saved) > len(names):
+        return len(node.saved) - 1, node
+    position = {"self": 0, "other": 1, "exponent": 1}.get(name)
+    position = position if position is not None else names.index(name) if name in names else None
+    if position is None or position >= len(node.saved) or node.saved[position] is None:
+        raise AttributeError(f"{node_name(node)} has no attribute '_saved_{name}'")
+    return position, node.edges[position]
+
+
+def _saved(node: Any, name: str) -> Any:
+    """A value that a node saved, by PyTorch's name for it."""
+    if isinstance(node, Node) and name in node.params:
+        return node.params[name]
+    position, edge = _saved_at(node, name)
+    array = (node.saved if node.packed is None else node.packed(node, node.saved))[position]
+    leaf = edge.leaf() if type(edge) is Accumulate else None
+    return leaf if leaf is not None and leaf._a is array else make(REGISTRY.tensor_class, array, edge)
 
 
 def shown(edge: Any) -> Any:

@@ -175,6 +175,8 @@ def _index_tensor(e: Any) -> Any:
         kind = dtype_of(e)
         if kind.kind == "b" or kind in INDEX_DTYPES:
             return e._a if e._level == 0 and type(e._a) is _ndarray else e
+        if not shape_of(e) and kind.kind in "iu" and kind != np.uint8:
+            return concrete("index", e).astype(np.int64)  # a number of any kind of integers
         if kind == np.uint8:
             warnings.warn("indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=4)
             return concrete("index", e).astype(bool)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import state
+from ..._state import is_grad_enabled, state
+from ...core.arrays import bottom
+from ...core.dual import DualArray
 from ...core.large import copied
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
@@ -88,7 +90,7 @@ def _strides(x: Any) -> tuple[int, ...]:
     """Strides in elements; where NumPy leaves open that of an axis of size 1, as if the memory were dense."""
     a = x._a
     shape = tuple(shape_of(a))
-    if type(a) is not _ndarray or 0 in shape:
+    if type(a) is not _ndarray or (0 in shape and a.base is None):
         out, step = [], 1
         for n in reversed(shape):
             out.append(step)
@@ -135,6 +137,17 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
             mutation.rearrange(out, last.transpose(0, n - 1, *range(1, n - 1)))
         else:
             mutation.rearrange(out, a if a.flags.c_contiguous else copied(a))
+    return out
+
+
+def in_format_of(input: Any, out: Tensor) -> Tensor:
+    """A result, just computed, with its channels last in memory where those of the input are."""
+    a = input._a
+    if type(a) is _ndarray and a.ndim in (4, 5) and not a.flags.c_contiguous and type(out._a) is _ndarray:
+        axes = (0, *range(2, a.ndim), 1)
+        if a.transpose(axes).flags.c_contiguous and out._a.ndim == a.ndim:
+            last = np.ascontiguousarray(out._a.transpose(axes))
+            mutation.rearrange(out, last.transpose(0, a.ndim - 1, *range(1, a.ndim - 1)))
     return out
 
 
@@ -240,8 +253,8 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 @api("storage", "_typed_storage", function=False)
 def storage(self: Tensor) -> TypedStorage:
-    """The elements behind the tensor and its views."""
-    return TypedStorage(memory_of(concrete("storage", self))[0])
+    """The elements behind the tensor and its views; of a dual tensor, those of its primal."""
+    return TypedStorage(memory_of(bottom(self) if type(self._a) is DualArray else concrete("storage", self))[0])
 
 
 @api(function=False)
@@ -255,19 +268,26 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this tensor another shape; elements that it did not have before are undefined (zeros here)."""
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
-    if tensor_argument("resize_", self)._node is not None:
+    if tensor_argument("resize_", self)._node is not None and not self._inference:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
-    if shape == tuple(shape_of(self)):
+    last = repr(memory_format).startswith("torch.channels_last")
+    if shape == tuple(shape_of(self)) and not last:
         return self
     flat, start = memory_of(self._a)
     total = math.prod(shape)
     if start + total <= flat.size:
-        self._a = flat[start : start + total].reshape(shape)
+        flat = flat[start : start + total]
     else:
         grown = np.zeros(total, flat.dtype)
         kept = flat[start:]
         grown[: kept.size] = kept
-        self._a = grown.reshape(shape)
+        flat = grown
+    if not last:
+        self._a = flat.reshape(shape)
+    elif len(shape) != (5 if repr(memory_format).endswith("3d") else 4):
+        raise RuntimeError(f"resize_: memory_format {memory_format} does not go with {len(shape)} dimensions")
+    else:
+        self._a = np.moveaxis(flat.reshape(shape[0], *shape[2:], shape[1]), -1, 1)
     mutation.note(self._a)
     return self
 
@@ -284,12 +304,27 @@ def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
     if source is None:
         self._a = np.zeros(0, dtype_of(self))
         return self
+    if isinstance(source, UntypedStorage):
+        self._a = _looking(source._flat.view(dtype_of(self)), *args)
+        return self
     if not isinstance(source, Value):
-        raise TypeError(f"set_: wanted a tensor, got {type(source).__name__}")
+        raise TypeError(f"set_: wanted a tensor or a storage, got {type(source).__name__}")
     if dtype_of(source) != dtype_of(self):
         raise RuntimeError(f"set_: the dtypes {self.dtype} and {FROM_NUMPY[dtype_of(source)]} differ")
     self._a, self._node = source._a, source._node
     return self
+
+
+def _looking(flat: np.ndarray, offset: int = 0, size: Any = None, stride: Any = None) -> np.ndarray:
+    """The array of a size that looks at a storage with strides in elements."""
+    shape = (flat.size - offset,) if size is None else tuple(integer("set_", "a size", n) for n in size)
+    dense = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    strides = dense if stride is None else [integer("set_", "a stride", n) for n in stride]
+    if len(strides) != len(shape) or min((offset, *shape, *strides)) < 0:
+        raise RuntimeError(f"set_: offset {offset}, sizes {list(shape)} and strides {list(strides)} describe no tensor")
+    if 0 not in shape and offset + sum((n - 1) * s for n, s in zip(shape, strides)) >= flat.size:
+        raise RuntimeError(f"set_: sizes {list(shape)} with strides {list(strides)} reach past a storage of {flat.size} elements")
+    return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
 
 
 @api(function=False)
@@ -322,7 +357,7 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 
 def shared_array(op: str, x: Any) -> np.ndarray:
     """A tensor's elements as the NumPy array that holds them; raises where that would lose a gradient."""
-    if x._node is not None or (state.levels and x.requires_grad):
+    if (x._node is not None or (state.levels and x.requires_grad)) and is_grad_enabled():
         raise RuntimeError(f"{op}: this tensor requires grad; use .detach().{op}() for its values")
     array = concrete(op, x)
     if array.dtype == _dtype.bfloat16.np:

@@ -39,7 +39,8 @@ POLICY = TorchPolicy(
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError, _errors.ElementsError: RuntimeError,
     },
-    same_gradients_are_one=True,
+    same_gradients_are_one=True, changes_arguments=True, keeps_restricted_views=False, values_outlive_levels=True,
+    shows_missing_gradients=True,
     kernel_errors={ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError},
 )  # fmt: skip
 

@@ -27,7 +27,10 @@ def plain(x: Any) -> np.ndarray | None:
 
 def note(x: Tensor) -> list[str]:
     """What follows the numbers: the node, or that gradients are wanted."""
-    edge = x._node
+    try:
+        edge = x._node
+    except RuntimeError:  # a view that has lost its history
+        return ["grad_fn=<Invalid>"]
     if edge is None:
         return []
     if type(edge) is Accumulate:

@@ -151,8 +151,8 @@ def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
     """The bytes of a tensor read as another dtype; nothing is recorded."""
     if d.np == dtype_of(x):
         return reshaped(x, tuple(shape_of(x)))
-    if (d.is_complex or x.dtype.is_complex) and recording(x):
-        raise RuntimeError(f"view: a tensor that requires grad cannot be seen as dtype {d}; use view_as_real()")
+    if d.is_complex and recording(x):
+        raise RuntimeError(f"view: a tensor that requires grad cannot be seen as dtype {d}; use view_as_complex()")
     a = x._a
     if type(a) is not _ndarray:
         raise RuntimeError(f"view: inside a transform a tensor cannot be seen as dtype {d}")
@@ -162,6 +162,10 @@ def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
         raise RuntimeError(
             f"view: the last dimension of size {a.shape[-1]} times {a.itemsize} bytes is no multiple of {d.itemsize}"
         )
+    from ._memory import memory_of
+
+    if d.itemsize > a.itemsize and (memory_of(a)[1] * a.itemsize) % d.itemsize:
+        raise RuntimeError(f"view: the first element does not lie at a multiple of {d.itemsize} bytes in the storage")
     try:
         return from_array(a.view(d.np))
     except ValueError as error:

@@ -84,6 +84,13 @@ class device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
+    def __enter__(self) -> device:
+        check_device("device", self)  # new tensors are made there; "meta" and others are refused
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing is to be set back: everything is made on the CPU."""
+
     def __reduce__(self) -> Any:
         return device, ((self.type,) if self.index is None else (self.type, self.index))
 

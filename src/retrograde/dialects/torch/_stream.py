@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 from ...ops.random import Kind, register_stream
 from . import _stream_code as code
 from . import _stream_samplers as samplers
-from ._stream_code import block_normals32, permutation, remainders, unit24, unit53
+from ._stream_code import below53, block_normals32, permutation, remainders, unit24, unit53
 from ._stream_dtypes import (
     BRAIN,
     DIGITS,
@@ -186,6 +186,13 @@ class Stream:
                 self._engine.set_state(engine)
                 self._engine_state = engine
             self._words = None if words is None else words.copy()
+
+    @classmethod
+    def at(cls, mark: tuple[Any, ...]) -> Stream:
+        """Return an independent stream that continues from where one was at a `mark`."""
+        found = cls()
+        found.back_to(mark)
+        return found
 
     def clone(self) -> Stream:
         """Return an independent stream that continues from the same state."""
@@ -497,7 +504,12 @@ class Stream:
         kind = discrete_kind("bernoulli", dtype)
         if not 0.0 <= p <= 1.0:
             raise RuntimeError(f"bernoulli: p is {p}; it has to lie in [0, 1]")
-        return (self._unit53(size_of(shape)) < float(p)).astype(kind, copy=False).reshape(shape)
+        out = np.empty(size_of(shape), np.bool_)
+        with self._lock:
+            for start in range(0, out.size, _SLICE // 2):
+                part = out[start : start + _SLICE // 2]
+                below53(self._take(2 * part.size), float(p), part)
+        return out.astype(kind, copy=False).reshape(shape)
 
     def bernoulli_each(self, p: Floats, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Draw 1 with each element's own probability, as `bernoulli(p)` does; the dtype is that of `p` by default.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from math import ceil as _ceil
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,15 @@ def unit53(words: Words, out: Floats | None = None) -> NDArray[np.float64]:
         out = np.empty(words.size // 2, np.float64)
     function(0, out.size, out.size, words, out)
     return out
+
+
+def below53(words: Words, p: float, out: NDArray[np.bool_]) -> None:
+    """Write which of the numbers of `unit53` are below p, from 0 to 1."""
+    function = _function("below53") if ready() else None
+    if function is None:
+        np.less(math.unit53(words), p, out=out)
+    else:
+        function(0, out.size, out.size, words, out, _ceil(p * 2.0**53))
 
 
 def block_normals32(words: Words, size: int, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
@@ -213,6 +223,19 @@ def _unit53(code: Any) -> None:
     _vectors(code, 8, lambda i, lanes: eight(i) if lanes == 8 else one(i))
 
 
+def _below53(code: Any) -> None:
+    # Whole numbers of 53 bits are compared: p times 2**53 is exact.
+    def stretch(i: str, lanes: int) -> None:
+        v = Vectors(code, lanes, "i64")
+        both = v.load(code.at("i32", "%words", code.mul(i, 2)), align=4)  # the high word, which stands first, is the low half
+        number = v.two("and", v.two("or", v.two("shl", both, 32), v.two("lshr", both, 32)), (1 << 53) - 1)
+        below = v.two("icmp ult", number, code.spread(lanes, "i64", "%bound"))
+        truths = code.value(f"zext {v.mask} {below} to <{lanes} x i8>")
+        code.do(f"store <{lanes} x i8> {truths}, ptr {code.at('i8', '%out', i)}, align 1")
+
+    _vectors(code, 16, stretch)
+
+
 def _normals(code: Any) -> None:
     whole, v = Vectors(code, 8, "i32"), Vectors(code, 8)
     std, mean = (code.spread(8, "float", x) for x in ("%std", "%mean"))
@@ -288,6 +311,7 @@ _BODIES: dict[str, tuple[str, Callable[[Any], None]]] = {
     "words": ("array state, array held, i64 size, array block, array out", _words),
     "uniform": ("array words, array out, double scale, double offset", _uniform),
     "unit53": ("array words, array out", _unit53),
+    "below53": ("array words, array out, i64 bound", _below53),
     "normals": ("array words, i64 redrawn, array out, float std, float mean", _normals),
     "remainders": ("array words, array out, i64 low, i64 span", _remainders),
     "permutation": ("array words, array out", _permutation),

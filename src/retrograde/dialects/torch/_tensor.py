@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..._state import OBSERVERS, state
 from ...core import value as values
+from ...core.arrays import bottom
 from ...core.dual import DualArray
 from ...core.level import born
-from ...core.node import Accumulate, Slot
+from ...core.node import Accumulate, Node, Slot
 from ...core.unwrap import constant
 from ...core.value import Value, make
 from ...ops import structural as st
@@ -28,6 +29,9 @@ from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
 from ._policy import POLICY
 from ._size import CPU, Size, device
+
+_COMPUTED = frozenset([Node, Slot])
+"""What stands behind a tensor that is no leaf."""
 
 _as_size = tuple.__new__
 """Makes a Size of ints that need no check, in 0.17 µs instead of 0.42."""
@@ -119,6 +123,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
+        if self._level:
+            refuse_in_transforms("requires_grad_", self._levels())
         if requires_grad:
             if self._node is None or tape.is_silent(self):
                 d = self.dtype
@@ -158,7 +164,13 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here, None before the first."""
-        return self._grad
+        found = self._grad
+        if found is None and type(self._node) in _COMPUTED and not hooks.retains_grad(self):
+            warnings.warn(
+                "grad: this tensor was computed, and no gradient is kept for it; call retain_grad() on it before the backward "
+                "pass, or look at the leaf that is meant", UserWarning, stacklevel=2,
+            )  # fmt: skip
+        return found
 
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
@@ -188,7 +200,13 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+        if self._level:
+            refuse_in_transforms("retain_grad", self._levels())
         hooks.retain_grad(self)
+
+    def _levels(self) -> list[Any]:
+        """The transform of which this is a value, if it is one's."""
+        return [level for level in state.levels if level.id == self._level]
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> hooks.Handle:
         """Call `hook(gradient)` when this tensor's gradient is known; it may return another gradient."""
@@ -258,7 +276,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def _version(self) -> int:
         if self._inference:
             raise RuntimeError("_version: inference tensors do not count their changes")
-        return mutation.count(self._a)
+        return mutation.count(bottom(self))
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -305,6 +323,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
     is_xla = is_ipu = is_mtia = is_maia = is_sparse_csr = False
     is_cpu = True
+
+    @property
+    def volatile(self) -> bool:
+        """False; long ago it said that nothing is to be recorded, which no_grad() says now."""
+        warnings.warn("volatile is gone; use no_grad()", UserWarning, stacklevel=2)
+        return False
     names: Any = None
 
     def __len__(self) -> int:
@@ -316,6 +340,18 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def __hash__(self) -> int:
         return id(self)
 
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError(f"{type(self).__name__}: elements of a tensor cannot be deleted; index those that are to stay")
+
+
+
+def refuse_in_transforms(op: str, levels: Iterable[Any]) -> None:
+    """Raise where one of the levels is a transform of torch.func: what the everyday tape is told there would be lost."""
+    for level in levels:
+        if level.lifts is None and level.adopt is None:
+            raise RuntimeError(
+                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of it"
+            )
 
 
 def conjugate(x: Tensor) -> Tensor:
@@ -330,7 +366,7 @@ LACKING = """
     " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
     q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
     resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
+    to_padded_tensor to_sparse_bsc to_sparse_bsr xpu
 """
 """What PyTorch's tensors have and these have not."""
 

@@ -13,8 +13,8 @@ from ._api import FUNCTIONS, METHODS, missing
 class _Operator:
     """One operator: callable, and each of its overloads as an attribute."""
 
-    def __init__(self, name: str, function: Any) -> None:
-        self._name, self._function = name, function
+    def __init__(self, name: str, function: Any, namespace: str = "aten") -> None:
+        self._name, self._function, self._namespace = name, function, namespace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
@@ -25,7 +25,7 @@ class _Operator:
         return self._function
 
     def __repr__(self) -> str:
-        return f"aten.{self._name}"
+        return f"{self._namespace}.{self._name}"
 
 
 class _Namespace:
@@ -38,8 +38,27 @@ class _Namespace:
         return _Operator(name, found)
 
 
+class _Library:
+    """The operations that a program has defined in one namespace."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        from .library import OPERATIONS
+
+        known = OPERATIONS.get(self._name, {})
+        if name not in known:
+            raise missing(f"torch.ops.{self._name}", name, known)
+        return _Operator(name, known[name], self._name)
+
+
 aten = _Namespace()
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("torch.ops", name, ["aten"])
+    from .library import OPERATIONS
+
+    if name in OPERATIONS:
+        return _Library(name)
+    raise missing("torch.ops", name, ["aten", *OPERATIONS])

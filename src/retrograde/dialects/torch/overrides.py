@@ -5,6 +5,8 @@ Importing it lets functions ask all types with `__torch_function__`, also those 
 
 from __future__ import annotations
 
+import functools as _functools
+from types import FunctionType as _FunctionType
 from typing import Any as _Any
 
 from . import _function_protocol as _protocol
@@ -61,6 +63,55 @@ def resolve_name(f: _Any) -> str | None:
 def is_tensor_method_or_property(func: _Any) -> bool:
     """Whether a function is a method of Tensor, or the `__get__` or `__set__` of a property of it."""
     return (resolve_name(func) or "").startswith("torch.Tensor.")
+
+
+def wrap_torch_function(dispatcher: _Any) -> _Any:
+    """Decorator of a function of the user's own: the types of what `dispatcher(*args)` gives are asked for its result first."""
+
+    def decorator(function: _Any) -> _Any:
+        @_functools.wraps(function)
+        def asked(*args: _Any, **kwargs: _Any) -> _Any:
+            relevant = dispatcher(*args, **kwargs)
+            if not _protocol.state.disabled and has_torch_function(relevant):
+                return handle_torch_function(asked, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return asked
+
+    return decorator
+
+
+def get_overridable_functions() -> dict[_Any, list[_Any]]:
+    """The functions that ask the types of their arguments, by the module or class that offers them."""
+    from .. import torch
+
+    found: dict[_Any, list[_Any]] = {}
+    for path in ("", *_protocol._NAMESPACES):
+        module = torch
+        for part in path.split(".") if path else ():
+            module = getattr(module, part)
+        found[module] = [
+            f for name, f in vars(module).items()
+            if isinstance(f, _FunctionType) and not name.startswith("_") and name not in _protocol._NOT_ASKED
+        ]  # fmt: skip
+    found[_Tensor] = [
+        f for name, f in vars(_Tensor).items() if isinstance(f, _FunctionType) and name not in _protocol._NOT_ASKED
+    ]
+    return found
+
+
+def get_testing_overrides() -> dict[_Any, _Any]:
+    """For each function that asks, one that takes anything and gives -1."""
+
+    def any_of(*args: _Any, **kwargs: _Any) -> int:
+        return -1
+
+    return {f: any_of for functions in get_overridable_functions().values() for f in functions}
+
+
+def get_default_nowrap_functions() -> set[_Any]:
+    """What gives tensors that are not put into the subclass."""
+    return {p.__get__ for p in _protocol._UNCONVERTED}
 
 
 def __getattr__(name: str) -> _Any:

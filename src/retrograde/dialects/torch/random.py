@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural
-from ...ops.random import GENERATORS, Followed, state_of, stream_with
+from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
 from . import _dtype
@@ -39,7 +40,10 @@ class Generator:
     @property
     def _a(self) -> Any:
         """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
-        return state_of(KIND, self._stream)
+        stream = self._stream
+        if type(stream) is Stream:
+            return state_to_resume(KIND, stream, functools.partial(Stream.at, stream.mark()))
+        return state_of(KIND, stream)
 
     @_a.setter
     def _a(self, array: Any) -> None:
@@ -418,6 +422,14 @@ def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
 
     stream = stream_of("_standard_gamma", generator)
     return gamma_sample(input, drawn_by("_standard_gamma", stream, stream.standard_gamma, input))
+
+
+@api(method=False)
+def _sample_dirichlet(input: Any, generator: Any = None) -> Tensor:
+    from ...ops.implicit import dirichlet_sample
+
+    stream = stream_of("_sample_dirichlet", generator)
+    return dirichlet_sample(input, drawn_by("_sample_dirichlet", stream, stream.dirichlet, input))
 
 
 # ------------------------------------------------------------------------------------------ drawn in place

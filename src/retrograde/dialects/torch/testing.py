@@ -133,8 +133,10 @@ def make_tensor(
     if dtype.name == "bool":
         return randint(0, 2, size).to(dtype)
     if dtype.category == 1:
-        return randint(int(low if low is not None else (0 if not dtype.is_signed else -9)),
-                       int(high if high is not None else 10), size, dtype=dtype)  # fmt: skip
+        most = np.iinfo(dtype.np)
+        begin = max(int(low) if low is not None else -9, int(most.min))
+        end = min(int(high) if high is not None else 10, int(most.max))
+        return randint(begin, end, size, dtype=dtype)
     x = uniform_values(size, float(-9 if low is None else low), float(9 if high is None else high), dtype)
     return x.requires_grad_() if requires_grad else x
 

@@ -77,16 +77,17 @@ class _Function(Context):
                 cls.setup_context(ctx, args, output)
         results = list(output) if isinstance(output, tuple) else [output]
         wanted = [(tuple(shape_of(x)), dtype_of(x)) if isinstance(x, Value) else None for x in args]
-        run = functools.partial(_backward, cls, ctx, wanted)
+        run = functools.partial(_backward, cls, ctx, wanted, [isinstance(y, Value) for y in results])
         fresh = record(cls.__name__, operands, ctx, results, run, recorded=recorded, level=level)
         return tuple(fresh) if isinstance(output, tuple) else fresh[0]
 
 
 def _backward(
-    cls: type[_Function], ctx: _Function, wanted: Sequence[Any], node: Any, cotangents: Sequence[Any]
+    cls: type[_Function], ctx: _Function, wanted: Sequence[Any], tensors: Sequence[bool], node: Any, cotangents: Sequence[Any]
 ) -> list[Any]:  # fmt: skip
-    """The user's gradients of the tensor arguments, in their shapes and dtypes."""
-    answer = cls.backward(ctx, *materialized(ctx, node, cotangents))
+    """The user's gradients of the tensor arguments, in their shapes and dtypes; outputs that are no tensors have None."""
+    arrived = iter(materialized(ctx, node, cotangents))
+    answer = cls.backward(ctx, *[next(arrived) if is_tensor else None for is_tensor in tensors])
     answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
     if len(answers) < len(wanted):
         raise RuntimeError(f"{cls.__name__}.backward returned {len(answers)} gradients for {len(wanted)} arguments")

@@ -186,7 +186,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise TypeError("where: give both x and y; for positions use nonzero()")
     condition = to_dtype(asarray(condition), _dtype.bool_)
-    return _F["where"](condition, *(v if isinstance(v, (Value, int, float)) else asarray(v) for v in (x, y)))
+    return _F["where"](condition, asarray(x), asarray(y))
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:

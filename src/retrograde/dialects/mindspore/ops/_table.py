@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.unwrap import constant
 from ....core.value import Value, dtype_of
 from ....ops import elementwise as ew
 from ....ops import reduction as rd
@@ -241,7 +242,7 @@ def _pool(name: str, axes: int, largest: bool) -> Function:
             raise ValueError(f"{name}: pad_mode must be 'same', 'valid' or 'pad', got {pad_mode!r}")
         if largest:
             return pool(name, axes, x, kernel, stride, pad, 1, bool(rest.get("ceil_mode")), mode=mode)
-        counted = rest.get("count_include_pad", False) if mode == "pad" else False
+        counted = bool(rest.get("count_include_pad", False))
         return pool(name, axes, x, kernel, stride, pad, bool(rest.get("ceil_mode")), counted,
                     rest.get("divisor_override", 0), mode=mode)  # fmt: skip
 
@@ -265,6 +266,7 @@ def _nll(logits: Any, labels: Any, weight: Any, *, reduction: str, ignore_index:
 
 
 def _sigmoid_cross_entropy(logits: Any, label: Any) -> Any:
+    label = constant(label) if isinstance(label, Value) else label  # it gets no gradient
     return F["binary_cross_entropy_with_logits"](logits, label, None, None, "none")
 
 

@@ -45,6 +45,8 @@ from .metrics import (
 from .model import Model
 from .serialization import (
     ckpt_to_safetensors,
+    export,
+    load,
     load_checkpoint,
     load_param_into_net,
     safetensors_to_ckpt,

@@ -231,6 +231,20 @@ def _assign(op: str, p: Parameter, value: Parameter, strict: bool) -> None:
     p.set_data(value)
 
 
+def export(net: Any, *inputs: Any, file_name: str = "", file_format: str = "MINDIR", **kwargs: Any) -> None:
+    """Refused: programs are not written into MindIR, ONNX or AIR files."""
+    raise NotImplementedError(
+        f"export: no {file_format} files are written; keep the parameters with save_checkpoint() and the network as its code"
+    )
+
+
+def load(file_name: str, **kwargs: Any) -> Any:
+    """Refused: MindIR files are not read."""
+    raise NotImplementedError(
+        "load: MindIR files are not read; make the network from its code and load its parameters with load_checkpoint()"
+    )
+
+
 def ckpt_to_safetensors(
     file_path: str, save_path: str | None = None, name_map: dict[str, str] | None = None,
     file_name_regex: str | None = None, processes_num: int = 1,

@@ -62,6 +62,8 @@ class Jacobian:
     def __getitem__(self, key: Any) -> Any:
         if not self._shape:
             raise IndexError(f"{type(self).__name__}: a 0-d one has no axis to index; it is a single number, item()")
+        if any(part is ... for part in (key if isinstance(key, tuple) else (key,))):
+            raise IndexError(f"{type(self).__name__}: an ellipsis is no index here; name each axis")
         return self._matrix()[key]
 
     def __getattr__(self, name: str) -> Any:

@@ -82,7 +82,7 @@ class PyLayer:
         counts = [None if isinstance(x, Tensor) else len(slot) for x, slot in zip((*args, *kwargs.values()), slots)]
         shapes = [tuple(shape_of(x)) for x in operands]
         run = functools.partial(_backward, cls, ctx, [n for n, slot in zip(counts, slots) if slot], shapes)
-        fresh = record(cls.__name__, operands, ctx, results, run, recorded=recorded, level=level)
+        fresh = record(cls.__name__, operands, ctx, results, run, recorded=recorded, level=level, constant_kinds="")
         return type(output)(fresh) if several else fresh[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...._state import OPENED, state
 from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
@@ -16,7 +17,7 @@ from ....tape.hooks import retain_grad
 from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
-from .._tensor import Tensor
+from .._tensor import Tensor, refuse_in_transforms
 from .forward_ad import OPEN, make_dual, unpack_dual
 
 
@@ -90,8 +91,12 @@ def grad(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
+    if not xs:
+        raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
+    if materialize_grads and (isinstance(inputs, GradientEdge) or any(isinstance(x, GradientEdge) for x in inputs)):
+        raise RuntimeError("grad: materialize_grads=True needs tensors as inputs, whose zeros are wanted, and no edges")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
     if SparseTensor in map(type, xs):  # the gradient of a sparse tensor is that of its values
         kept = tuple(x._v if type(x) is SparseTensor else x for x in xs)
@@ -140,6 +145,8 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError("backward: give grad_tensors or grad_variables, not both")
         grad_tensors = grad_variables
+    if OPENED:
+        refuse_in_transforms("backward", state.levels)
     ys = _tensors("backward", "tensors", tensors)
     chosen = None
     if inputs is not None:
@@ -150,7 +157,16 @@ def backward(
             if x._node is not None:
                 retain_grad(x)  # from now on: passes that come later add to its .grad, too
     gradients = _gradients("backward", "grad_tensors", grad_tensors, len(ys))
+    if create_graph:
+        _warn_of_cycles()
     tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
+
+
+def _warn_of_cycles() -> None:
+    warnings.warn(
+        "backward: with create_graph=True the gradients in .grad refer to the graph and the graph to the leaves; use "
+        "autograd.grad(), or set .grad to None afterwards", UserWarning, stacklevel=3,
+    )  # fmt: skip
 
 
 @api("backward", function=False)
@@ -159,6 +175,10 @@ def tensor_backward(
 ) -> None:
     """Add the gradient of this tensor to `.grad` of the leaves that it was computed from."""
     if inputs is None and (gradient is None or isinstance(gradient, Tensor)):  # the everyday call
+        if create_graph:
+            _warn_of_cycles()
+        if OPENED:
+            refuse_in_transforms("backward", state.levels)
         tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -170,10 +190,10 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """The old name of a tensor: `Variable(x, requires_grad=True)` gives the tensor itself."""
+    """The old name of a tensor: `Variable(x, requires_grad=True)` is a leaf of its own that holds the memory of `x`."""
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
-        from .._creation import as_tensor
-
-        x = as_tensor(data)
-        return x.detach().requires_grad_(requires_grad) if x.requires_grad != requires_grad else x
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable: wanted a tensor, got {kind_of(data)}")
+        x = data.detach()
+        return x.requires_grad_() if requires_grad else x

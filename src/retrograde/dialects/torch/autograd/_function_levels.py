@@ -12,10 +12,11 @@ from ...._state import state
 from ...._tree import flatten, unflatten
 from ....core import level as levels
 from ....core import value as values
+from ....core.arrays import zeros_for
 from ....core.batched import BatchedArray
 from ....core.dual import DualArray
 from ....core.level import Level
-from ....core.value import make
+from ....core.value import dtype_of, make
 from ....transform.forward import dual
 from ....transform.vmap import batch, unbatched
 from .._tensor import Tensor
@@ -63,7 +64,7 @@ def _taped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> An
 
 def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, split: bool) -> Any:
     if cls.jvp is functions.Function.jvp:
-        raise RuntimeError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
+        raise NotImplementedError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
     primals: list[Any] = []
     tangents: list[Any] = []
     for x in args:
@@ -73,28 +74,72 @@ def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, spli
         else:
             primals.append(_lower(x, top))
             tangents.append(None)
-    ctx, output = functions.call_forward(cls, tuple(primals), split)
+    ctx, (dirty, constant), output = _computed(cls, tuple(primals), split)
+    if ctx._materialize:
+        tangents = [
+            zeros_for(x) if t is None and isinstance(x, Tensor) and dtype_of(x).kind not in "iub" else t
+            for x, t in zip(primals, tangents)
+        ]
     pushed = cls.jvp(ctx, *tangents)
     several = isinstance(output, tuple)
     outputs = output if several else (output,)
     along = pushed if isinstance(pushed, tuple) else (pushed,)
-    results = tuple(y if t is None else dual(y, t, top) for y, t in zip(outputs, along))
-    return results if several else results[0]
+    if len(along) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}.jvp returned {len(along)} tangents for {len(outputs)} results")
+    results = []
+    for y, t in zip(outputs, along):
+        if t is not None and any(y is x for x in constant):
+            raise RuntimeError(f"{cls.__name__}.jvp returned a tangent for a result marked as not differentiable")
+        changed = next((i for i, x in enumerate(primals) if x is y and any(x is d for d in dirty)), None)
+        if changed is None:
+            results.append(y if t is None else dual(y, t, top))
+            continue
+        if t is not tangents[changed]:
+            raise RuntimeError(
+                f"{cls.__name__}.forward changes argument {changed} in place, so jvp has to change its tangent in place, too, "
+                "and return it"
+            )
+        args[changed]._a = dual(y, t, top)._a
+        results.append(args[changed])
+    return tuple(results) if several else results[0]
+
+
+def _computed(cls: type[functions.Function], primals: tuple[Any, ...], split: bool) -> Any:
+    """The context of a call, what it has marked as changed and as not differentiable, and the output, recorded on the everyday
+    tape where it is computed there."""
+    kept: list[Any] = []
+
+    def forward() -> tuple[functions.FunctionCtx, Any]:
+        ctx, output = functions.call_forward(cls, primals, split)
+        kept.extend((ctx, (ctx._dirty, ctx._non_differentiable)))  # what a recorded call does not keep
+        return ctx, output
+
+    if any(isinstance(x, Tensor) and x._level for x in primals):
+        output = forward()[1]
+    else:
+        output = functions.run(cls, primals, forward, 0)
+    return *kept, output
 
 
 def _mapped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:
     contents, dims = [], []
-    for x in args:
-        batched = isinstance(x, Tensor) and x._level == top and type(x._a) is BatchedArray
-        contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
-        dims.append(x._a.dim if batched else None)
+    for x in args:  # which may be containers of tensors
+        leaves, tree = flatten(x)
+        batched = [isinstance(y, Tensor) and y._level == top and type(y._a) is BatchedArray for y in leaves]
+        contents.append(unflatten(tree, [
+            values.as_value(type(y)._result, y._a.content) if is_one else y for y, is_one in zip(leaves, batched)
+        ]))  # fmt: skip
+        dims.append(unflatten(tree, [y._a.dim if is_one else None for y, is_one in zip(leaves, batched)]))
     level = next(open_level for open_level in state.levels if open_level.id == top)
-    own_rule = getattr(cls, "vmap", None)
+    own_rule = None if cls.vmap is functions.Function.vmap else cls.vmap
     if own_rule is not None and cls.generate_vmap_rule:
         raise RuntimeError(f"{cls.__name__} defines vmap and sets generate_vmap_rule; only one of the two is possible")
     if own_rule is not None:
         info = _VmapInfo(level.batch_size, level.randomness)
-        out, out_dims = own_rule(info, tuple(dims), *contents)
+        answer = own_rule(info, tuple(dims), *contents)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise RuntimeError(f"{cls.__name__}.vmap must return a pair (output, out_dims)")
+        out, out_dims = answer
         leaves, tree = flatten(out)
         ends = [out_dims] * len(leaves) if isinstance(out_dims, int) or out_dims is None else list(out_dims)
         return unflatten(tree, [y if d is None else batch(y, d, top) for y, d in zip(leaves, ends)])

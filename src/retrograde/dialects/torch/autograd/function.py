@@ -12,6 +12,7 @@ from ....core import level as levels
 from ....core.value import Value, detached, dtype_of
 from ....tape import function as custom
 from ..._shared.custom_functions import Context, materialized, record
+from ..._shared.module_hooks import spread
 from .._tensor import Tensor
 
 
@@ -20,6 +21,8 @@ class FunctionCtx(Context):
 
     _to_save_forward: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
+    _results: tuple[int, Sequence[int]] = (1, (0,))
+    """How many results forward had, and at which places those stood that are tensors."""
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (inputs, outputs or others; None allowed) for the backward pass."""
@@ -43,7 +46,7 @@ class FunctionCtx(Context):
         """The tensors given to `save_for_backward`; raises RuntimeError once they are freed or have changed in
         place."""
         found = self._restored()
-        return self._to_save or self._to_save_forward or () if found is None else found
+        return (self._to_save if found is None else found) or self._to_save_forward or ()
 
     saved_variables = saved_tensors
 
@@ -53,12 +56,7 @@ _at_level: list[Callable[..., Any]] = []
 
 
 class FunctionMeta(type):
-    """The class of functions with a derivative of their own, which have no objects."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(
-            f"{cls.__name__} has static methods and is not to be instantiated; call {cls.__name__}.apply(...)"
-        )
+    """The class of functions with a derivative of their own."""
 
 
 class Function(metaclass=FunctionMeta):
@@ -105,15 +103,23 @@ class Function(metaclass=FunctionMeta):
         """The tangents of the outputs."""
         raise NotImplementedError("this torch.autograd.Function defines no jvp, so forward mode cannot pass through it")
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The outputs for arguments with a mapped dimension, and the dimensions that are mapped in them."""
+        raise NotImplementedError("this torch.autograd.Function defines no vmap rule; or set generate_vmap_rule = True")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{type(self).__name__} has static methods; call {type(self).__name__}.apply(...)")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function on these arguments and record it."""
         split = cls.setup_context is not Function.setup_context
-        if kwargs:
-            if split:
+        if split:
+            if kwargs or _has_defaults(cls.forward):
                 args = _bound(cls.forward, args, kwargs)
-            else:
-                raise TypeError(f"{cls.__name__}.apply takes no keyword arguments unless setup_context is defined")
+        elif kwargs:
+            args = _bound(cls.forward, (None, *args), kwargs)[1:]  # beside the context
         top = 0
         for x in args:
             if isinstance(x, Value) and x._level > top:
@@ -125,6 +131,12 @@ class Function(metaclass=FunctionMeta):
 
 class InplaceFunction(Function):
     """Base of functions that can work in place; a `Function`, under the name that older programs derive from."""
+
+
+@functools.cache
+def _has_defaults(forward: Callable[..., Any]) -> bool:
+    """Whether arguments of forward may be left out."""
+    return any(p.default is not p.empty for p in inspect.signature(forward).parameters.values())
 
 
 def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -182,8 +194,13 @@ def run(
     results = list(output) if several else [output]
     if not several and not isinstance(output, Tensor) and output is not None and recorded and not _plain_result(output):
         raise TypeError(f"{cls.__name__}.forward returned {type(output).__name__}; it must return a tensor or a tuple")
+    for x in ctx._dirty:
+        if not any(x is y for y in results):
+            raise RuntimeError(f"{cls.__name__}.forward marked an argument as changed in place and did not return it")
     tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
-    backward = functools.partial(_backward, cls, ctx, (len(args), len(results)), positions, tensors_at)
+    if several:
+        ctx._results = len(results), tensors_at
+    backward = functools.partial(_backward, cls, ctx, len(args), positions)
     fresh = record(cls.__name__ + "Backward", operands, ctx, results, backward, recorded=recorded, level=level)
     return _finish(output, fresh, several)
 
@@ -199,20 +216,17 @@ def _finish(output: Any, results: list[Any], several: bool) -> Any:
 
 
 def _backward(
-    cls: type[Function], ctx: FunctionCtx, counts: tuple[int, int], positions: Sequence[int], tensors_at: Sequence[int],
-    node: Any, cotangents: list[Any],
-) -> list[Any]:  # fmt: skip
-    """Call the user's backward and put its answers in the order of the tensor arguments."""
-    given = materialized(ctx, node, cotangents)
-    count = counts[0]
-    if len(given) != counts[1]:  # outputs that are no tensors have None
-        shown, given = given, [None] * counts[1]
-        for i, g in zip(tensors_at, shown):
-            given[i] = g
+    cls: type[Function], ctx: FunctionCtx, count: int, positions: Sequence[int], node: Any, cotangents: list[Any]
+) -> list[Any]:
+    """Call the user's backward and put its answers in the order of the tensor arguments, of `count` arguments in all."""
+    given = spread(*ctx._results, materialized(ctx, node, cotangents))
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+    if backward is cls.backward and cls.vjp is not Function.vjp:
+        raise RuntimeError(f"{cls.__name__} defines both backward and vjp, which are two names of one thing; define one")
     answer = backward(ctx, *given)
-    answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    answers = list(answer) if isinstance(answer, tuple) else [answer]
     if len(answers) == 1 == count and isinstance(answers[0], Tensor) and positions:
+        _check_kind(cls, node, answers)
         return answers
     while len(answers) > count and answers[-1] is None:
         answers.pop()
@@ -226,10 +240,19 @@ def _backward(
         if i not in positions:
             raise RuntimeError(f"{cls.__name__}.backward returned a gradient for argument {i}, which is no tensor")
         if not isinstance(g, Tensor):
-            raise TypeError(
+            raise RuntimeError(
                 f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
             )
-    return [answers[i] for i in positions]
+    found = [answers[i] for i in positions]
+    _check_kind(cls, node, found)
+    return found
+
+
+def _check_kind(cls: type[Function], node: Any, gradients: Sequence[Any]) -> None:
+    """Raise for the complex gradient of a real argument, of which a half would be lost."""
+    for g, edge in zip(gradients, node.edges):
+        if g is not None and edge is not None and edge.dtype.kind != "c" and dtype_of(g).kind == "c":
+            raise RuntimeError(f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}")
 
 
 def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
 from ....core.value import content, dtype_of, make, shape_of
 from ....tape.autograd import leaf
-from .._tensor import Tensor
+from .._tensor import Tensor, refuse_in_transforms
 from ._entry import grad
 
 
@@ -27,6 +27,10 @@ def _tuple(op: str, what: str, given: Any) -> tuple[tuple[Any, ...], bool]:
 def _inputs(op: str, inputs: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], bool]:
     """The inputs as tensors whose gradient is wanted: connected to the originals when a graph is wanted."""
     found, single = _tuple(op, "inputs", inputs)
+    if not create_graph:
+        for x in found:  # its derivative, which a transform around would take, would be lost
+            if x._level:
+                refuse_in_transforms(op, x._levels())
     return tuple([_leaf(x, create_graph) for x in found]), single
 
 
@@ -106,6 +110,7 @@ def vjp(
     with grad_mode(True if create_graph else is_grad_enabled()):
         found = _pull(ys, xs, seeds, create_graph)
     filled = _filled("vjp", found, xs, strict, "the outputs")
+    _check_requires("vjp", "the product for input", filled, strict and create_graph)
     return _given_back(ys, single_out, create_graph), _given_back(filled, single_in, create_graph)
 
 
@@ -136,6 +141,7 @@ def jvp(
         _check_requires("jvp", "the gradient of input", tuple(pulled), strict)
         found = _pull(pulled, dummies, tangents, create_graph)
     filled = _filled("jvp", found, ys, strict, "the gradient")
+    _check_requires("jvp", "the product for output", filled, strict and create_graph)
     return _given_back(ys, single_out, create_graph), _given_back(filled, single_out, create_graph)
 
 

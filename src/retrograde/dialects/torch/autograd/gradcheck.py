@@ -57,6 +57,8 @@ def _numerical(
             array[index] = kept - eps * direction
             minus = values()
             array[index] = kept
+            if [p.shape for p in plus] != [m.shape for m in minus]:
+                raise AssertionError("gradcheck: the shape of an output depends on the input's values")
             rows.append([((p - m) / (2 * eps)).ravel() for p, m in zip(plus, minus)])
     return [np.array([row[k] for row in rows]) for k in range(count)]
 
@@ -113,6 +115,8 @@ def gradcheck(
     Inputs that require grad should be float64 or complex128 and not overlap in memory. Raises GradcheckError with the
     first difference unless `raise_exception` is False; ValueError when no input requires grad.
     """
+    if not check_forward_ad and not check_backward_ad:
+        raise AssertionError("gradcheck: one of check_forward_ad and check_backward_ad has to be True")
     tupled = _as_tuple(inputs)
     targets = [x for x in tupled if _checked(x)]
     if not targets:

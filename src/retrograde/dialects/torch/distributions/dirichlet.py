@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....ops.implicit import dirichlet_sample
 from ... import torch
 from .._graph_nodes import NAMES
-from .._tensor import from_array
-from ..random import elements, stream_of
 from . import constraints
 from .exp_family import ExponentialFamily
 
@@ -34,10 +31,7 @@ class Dirichlet(ExponentialFamily):
         return self._expanded(Dirichlet, batch_shape, _instance, ("concentration",), self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        concentration = self.concentration.expand(self._extended_shape(sample_shape))
-        stream = stream_of("Dirichlet.rsample", None)
-        drawn = stream.dirichlet(elements("Dirichlet.rsample", stream, concentration))
-        return dirichlet_sample(concentration, from_array(drawn))
+        return torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:

@@ -27,18 +27,54 @@ def _within(name: str, argnums: _Any, derivative: Callable[..., _Any]) -> Callab
         for i in wanted:
             if not -len(args) <= i < len(args):
                 raise RuntimeError(f"{name}: argnums={argnums} is out of range for {len(args)} positional arguments")
+        if len({i % len(args) for i in wanted}) != len(wanted):
+            raise RuntimeError(f"{name}: argnums={argnums} names an argument twice")
+        _check_tensors(name, [args[i] for i in wanted], ValueError)
         return derivative(*args, **kwargs)
+
+    return checked
+
+
+def _check_tensors(name: str, given: _Any, kind: type[Exception]) -> None:
+    """Raise unless what is to be differentiated by holds floating or complex tensors only."""
+    for x in given if all(isinstance(x, _Tensor) for x in given) else _flatten(given)[0]:
+        if not isinstance(x, _Tensor):
+            raise kind(f"{name}: derivatives are taken by tensors, got {type(x).__name__}")
+        if x.dtype.category < 2:
+            raise (ValueError if name in ("jvp", "jacfwd") else RuntimeError)(
+                f"{name}: only floating and complex tensors have derivatives, got {x.dtype}"
+            )
+
+
+def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False) -> Callable[..., _Any]:
+    """`func` behind a check of what it returns: tensors in containers, with `has_aux` beside others."""
+
+    @_functools.wraps(func)
+    def checked(*args: _Any, **kwargs: _Any) -> _Any:
+        out = func(*args, **kwargs)
+        if not has_aux and isinstance(out, _Tensor):
+            return out
+        if has_aux and not (isinstance(out, tuple) and len(out) == 2):
+            raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
+        leaves = _flatten(out[0] if has_aux else out)[0]
+        if not leaves or not all(isinstance(y, _Tensor) for y in leaves):
+            kinds = ", ".join(sorted({type(y).__name__ for y in leaves})) or "nothing"
+            raise RuntimeError(f"{name}: the function must return tensors, got {kinds}")
+        if has_aux and not all(isinstance(y, _Tensor) for y in _flatten(out[1])[0]):
+            raise RuntimeError(f"{name}: what the function returns beside its output must be tensors, too")
+        return out
 
     return checked
 
 
 def grad(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
     """A function that gives the gradient of `func` with respect to the arguments `argnums`."""
-    return _within("grad", argnums, _reverse.grad(func, argnums, has_aux))
+    return _within("grad", argnums, _reverse.grad(_giving_tensors("grad", func, has_aux), argnums, has_aux))
 
 
 def grad_and_value(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
     """A function that gives the gradient of `func` and its value (with `has_aux`, the value and aux)."""
+    func = _giving_tensors("grad_and_value", func, has_aux)
     derivative = _within("grad_and_value", argnums, _reverse.value_and_grad(func, argnums, has_aux))
 
     def swapped(*args: _Any, **kwargs: _Any) -> _Any:
@@ -50,9 +86,13 @@ def grad_and_value(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool =
 
 def vjp(func: Callable[..., _Any], *primals: _Any, has_aux: bool = False) -> _Any:
     """The value of `func` and its pullback, which gives a tuple for several primals and one value for a single one."""
-    out, pullback, *aux = _reverse.vjp(func, *primals, has_aux=has_aux)
+    _check_tensors("vjp", primals, ValueError)
+    out, pullback, *aux = _reverse.vjp(_giving_tensors("vjp", func, has_aux), *primals, has_aux=has_aux)
+    structure = _flatten(out)[1]
 
     def pull(*cotangents: _Any, retain_graph: bool = True, create_graph: bool | None = None) -> _Any:
+        if _flatten(cotangents[0] if len(cotangents) == 1 else cotangents)[1] != structure:
+            raise RuntimeError("vjp: the cotangents must have the structure of the function's result")
         return pullback(*cotangents, retain_graph=retain_graph)
 
     return (out, pull, *aux)
@@ -66,13 +106,32 @@ def jvp(
         raise RuntimeError("jvp: primals and tangents must be tuples, one entry per argument of the function")
     if _flatten(primals)[1] != _flatten(tangents)[1]:
         raise RuntimeError("jvp: the tangents must have the structure of the primals")
-    return _forward.jvp(func, primals, tangents, has_aux=has_aux)
+    if not _flatten(primals)[0]:
+        raise RuntimeError("jvp: there is no primal to take a derivative by")
+    _check_tensors("jvp", (*primals, *tangents), RuntimeError)
+    func = _giving_tensors("jvp", func, has_aux)
+    return _forward.jvp(_depending(func, has_aux) if strict else func, primals, tangents, has_aux=has_aux)
+
+
+def _depending(func: Callable[..., _Any], has_aux: bool) -> Callable[..., _Any]:
+    """`func` behind a check that each result depends on the dual tensors that it is given."""
+
+    @_functools.wraps(func)
+    def checked(*args: _Any) -> _Any:
+        out, level = func(*args), max(x._level for x in _flatten(args)[0])
+        for y in _flatten(out[0] if has_aux else out)[0]:
+            if y._level != level:
+                raise RuntimeError("jvp: with strict=True every result must depend on the primals")
+        return out
+
+    return checked
 
 
 def jacrev(
     func: Callable[..., _Any], argnums: _Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., _Any]:
     """The Jacobian by reverse mode."""
+    func = _giving_tensors("jacrev", func, has_aux)
     return _within("jacrev", argnums, _jacobian.jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size))
 
 
@@ -82,11 +141,13 @@ def jacfwd(
 ) -> Callable[..., _Any]:  # fmt: skip
     """The Jacobian by forward mode, of a function with real results, as PyTorch wants it."""
 
+    func = _giving_tensors("jacfwd", func, has_aux)
+
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        for y in _flatten(out[0] if has_aux and isinstance(out, tuple) else out)[0]:
-            if isinstance(y, _Tensor) and y.is_complex():
+        for y in _flatten(out[0] if has_aux else out)[0]:
+            if y.is_complex():
                 raise RuntimeError(f"jacfwd: a result of the function is {y.dtype}; return its real and its imaginary part")
         return out
 
@@ -110,14 +171,26 @@ def vmap(
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        for y in _flatten(out)[0]:
+        for y in (out,) if isinstance(out, _Tensor) else _flatten(out)[0] or (None,):
             if not isinstance(y, _Tensor):
                 raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
             if isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
                 raise IndexError(f"vmap: out_dims={out_dims} is out of range for a result of {y.ndim + 1} dimensions")
         return out
 
-    return _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+    mapping = _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+
+    @_functools.wraps(func)
+    def mapped(*args: _Any, **kwargs: _Any) -> _Any:
+        each = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        for i, (x, dims) in enumerate(zip(args, each)):
+            if isinstance(x, _Tensor) or not isinstance(dims, int):
+                continue
+            if not all(isinstance(leaf, _Tensor) for leaf in _flatten(x)[0]):
+                raise ValueError(f"vmap: in_dims={dims} for argument {i}, which is no tensor; say None for it")
+        return mapping(*args, **kwargs)
+
+    return mapped
 
 
 def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable[..., _Any]]:

@@ -83,6 +83,8 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     def together(tables: Sequence[dict[str, Any]], leaf: bool) -> dict[str, Any]:
         result = {}
         for name in tables[0]:
+            if leaf and len({table[name].requires_grad for table in tables}) > 1:
+                raise RuntimeError(f"stack_module_state: {name!r} wants a gradient in some of the models and in others not")
             column: list[Value] = [table[name].detach() for table in tables]
             stacked: Any = stack(*column, axis=0)
             result[name] = stacked.requires_grad_(tables[0][name].requires_grad) if leaf else stacked

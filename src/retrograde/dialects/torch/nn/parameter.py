@@ -55,8 +55,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
             tape.leaf(x)
         return x
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
-        pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """`__new__` does everything; a subclass's may take other arguments."""
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return _repr.format_parameter(tensor_repr(self), class_name=type(self).__name__)
@@ -74,8 +74,8 @@ class Buffer(Tensor, result=Tensor):
         x.persistent = persistent
         return x
 
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
-        pass
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """As Parameter's."""
 
 
 class _Uninitialized(Tensor, result=Tensor):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
+from .._tensor import Tensor
 from ..amp import autocast
 from ..random import back_to, mark
 
@@ -49,10 +52,32 @@ def checkpoint(
     Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`, and of
     functions that take gradients themselves.
     """
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint: say use_reentrant=False (both values give the same here)", UserWarning, stacklevel=2
+        )
+    if _forced:
+        early_stop = _forced[-1]
     state, region = mark() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
-        return _checkpoint(function, recompute_context=lambda: _restored(state, region, recompute))(*args, **kwargs)
+        return _checkpoint(
+            function, recompute_context=lambda: _restored(state, region, recompute), early_stop=early_stop
+        )(*args, **kwargs)
+
+
+_forced: list[bool] = []
+"""What `set_checkpoint_early_stop` says, innermost last."""
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Inside, checkpoints stop early in the backward pass, or compute everything again."""
+    _forced.append(enable)
+    try:
+        yield
+    finally:
+        _forced.pop()
 
 
 def checkpoint_sequential(
@@ -79,4 +104,62 @@ def checkpoint_sequential(
     return part(start, len(steps))(input)
 
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Nothing: what differs when a function is computed again is always said."""
+    yield
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Contexts for both calls of a checkpointed function that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs with their tensors detached, which want a gradient where they did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"detach_variable: wanted a tuple, got {type(inputs).__name__}")
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
+    )
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warn where no input wants a gradient."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warnings.warn("checkpoint: no input requires grad, so there will be no gradients", UserWarning, stacklevel=2)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices of the arguments and their random states: beside the CPU's there are none."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Put back what `get_device_states` gave: nothing."""
+    if devices:
+        raise RuntimeError("set_device_states: the dialect computes on the CPU, whose random state is no part of these")
+
+
+class CheckpointPolicy(enum.Enum):
+    """What is done with an operation's result in selective checkpointing."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+
+
+def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
+    """Raises NotImplementedError: which results are kept cannot be chosen by operation here."""
+    raise NotImplementedError(
+        "create_selective_checkpoint_contexts: retrograde's torch dialect cannot choose by operation what a checkpoint keeps; "
+        "checkpoint smaller functions instead"
+    )
+
+
+__all__ = [
+    "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "set_device_states",
+]  # fmt: skip

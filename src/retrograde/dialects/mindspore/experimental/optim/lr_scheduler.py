@@ -251,6 +251,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
         super().__init__(optimizer, last_epoch)
 
+    def step(self, epoch: Any = None) -> None:
+        """Go on by an epoch, or to one, which may be a fraction."""
+        if epoch is not None and epoch < 0:
+            raise ValueError(f"CosineAnnealingWarmRestarts: epoch must not be negative, got {epoch}")
+        self._epoch = self._epoch + 1 if epoch is None else epoch
+        self._set(self.get_lr())
+
     def get_lr(self) -> list[float]:
         epoch, period = schedules.warm_restart(self._epoch, self.T_0, self.T_mult)
         return [schedules.cosine(base, self.eta_min, epoch, period) for base in self._bases]

@@ -44,6 +44,8 @@ class _SpacePad(Cell):
             if any(isinstance(n, bool) or not isinstance(n, int) for n in padding):
                 raise TypeError(f"{name}: padding must hold ints, got {padding}")
         self.padding = (padding,) * (2 * self._axes) if isinstance(padding, int) else padding
+        if self._mode == "reflect" and min(self.padding) < 0:
+            raise ValueError(f"{name}: padding must not be negative, got {padding}")
 
     def construct(self, x: Any) -> Any:
         return _image.pad(x, self.padding, self._mode)

@@ -385,7 +385,7 @@ class AdaFactor(RuleOptimizer):
             not_negative_float("AdaFactor", "eps", value)
         positive_float("AdaFactor", "clip_threshold", clip_threshold)
         positive_float("AdaFactor", "decay_rate", decay_rate)
-        not_negative_float("AdaFactor", "beta1", beta1)
+        not_negative_float("AdaFactor", "beta1", float(beta1) if type(beta1) is int else beta1)
         self.eps, self.clip_threshold, self.decay_rate, self.beta1 = tuple(eps), clip_threshold, decay_rate, beta1
         self.scale_parameter, self.relative_step, self.warmup_init = scale_parameter, relative_step, warmup_init
         self.exp_avg = self._state("exp_avg") if beta1 > 0 else None

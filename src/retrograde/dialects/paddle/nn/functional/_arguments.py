@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ....._errors import ShapeError
+from .....core import unwrap
 from .....core.value import Value, dtype_of, ndim_of, shape_of
 from .....ops import reduction as rd
 from .....ops import structural as st
@@ -53,6 +54,11 @@ def floating(op: str, x: Any, name: str = "x", error: type[Exception] = RuntimeE
             f"{op}: {name} must be floating, got {FROM_NUMPY[d]}; convert it with astype('float32') first"
         )
     return x
+
+
+def fixed(x: Any) -> Any:
+    """A label, as a constant: PaddlePaddle's kernels give it no gradient, also where it comes from the network itself."""
+    return unwrap.constant(x)
 
 
 def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:

@@ -34,7 +34,7 @@ def _plain(name: str, op: Any, text: str, **params: Any) -> Callable[..., Any]:
     return f
 
 
-relu = _plain("relu", act.relu, "max(x, 0), elementwise.")
+relu = _plain("relu", act.relu_masked, "max(x, 0), elementwise.")
 relu6 = _plain("relu6", act.hardtanh, "min(max(x, 0), 6), elementwise.", low=0.0, high=6.0)
 silu_ = _plain("silu", act.silu, "x sigmoid(x), elementwise.")
 swish = _plain("swish", act.silu, "x sigmoid(x), elementwise.")
@@ -206,7 +206,7 @@ def rrelu(
         raise ValueError(f"rrelu: upper must be at most 1, got {upper}")
     if not training:
         slope = (lower + upper) / 2
-        return act.leaky_relu(x, slope=slope, at_kink=slope)
+        return act.leaky_relu(x, slope=slope, at_kink=1.0)
     return act.prelu(x, uniform_array(tuple(shape_of(x)), dtype_of(x), lower, upper))
 
 
@@ -301,5 +301,16 @@ def swiglu(x: Any, y: Any = None, name: str | None = None) -> Any:
     return ew.multiply(act.silu(x), floating("swiglu", y, "y"))
 
 
-relu_, elu_, hardtanh_ = _in_place(relu), _in_place(elu), _in_place(hardtanh)
+relu_, hardtanh_ = _in_place(relu), _in_place(hardtanh)
+_write_elu = _in_place(elu)
+
+
+@aliases(input="x")
+def elu_(x: Any, alpha: float = 1.0, name: str | None = None) -> Any:
+    """`elu` written into `x`, for an alpha of 0 at least (its derivative is taken from the result); returns `x`."""
+    if not alpha >= 0:
+        raise AssertionError(f"elu_: alpha must not be negative, got {alpha}; elu() takes such an alpha")
+    return _write_elu(x, alpha)
+
+
 leaky_relu_, softmax_, thresholded_relu_ = _in_place(leaky_relu), _in_place(softmax), _in_place(thresholded_relu)

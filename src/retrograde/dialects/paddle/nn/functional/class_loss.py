@@ -9,6 +9,7 @@ import numpy as np
 
 from .....core.unwrap import concrete
 from .....core.value import dtype_of, ndim_of, shape_of
+from .....learn import losses as formulas
 from .....ops import ctc
 from .....ops import elementwise as ew
 from .....ops import loss_classes as lc
@@ -16,9 +17,10 @@ from .....ops import reduction as rd
 from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
+from .....ops.indexing import take, take_along_axis
 from ..._api import aliases, to_dtype
 from ..._tensor import from_array
-from ._arguments import axis_of, check_reduction, floating, move_axis, reduced, squeezed, tensor
+from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
 
 _INT64 = np.dtype(np.int64)
@@ -31,7 +33,7 @@ def _log_probabilities(x: Any, axis: int, use_softmax: bool) -> Any:
 def _soft_cross_entropy(x: Any, label: Any, axis: int = -1, use_softmax: bool = True) -> Any:
     """-sum(label log softmax(x)) along an axis, which stays with length 1."""
     axis %= ndim_of(x)
-    terms = ew.multiply(label, _log_probabilities(x, axis, use_softmax))
+    terms = ew.multiply(fixed(label), _log_probabilities(x, axis, use_softmax))
     return -rd.sum(terms, axis=(axis,), keepdims=True)
 
 
@@ -73,10 +75,18 @@ def _hard(op: str, logs: Any, label: Any, weight: Any, ignore_index: int, reduct
     if reduction == "none" or reduction == "sum":
         out = lc.nll_loss(x, y, weight, reduction=reduction, ignore_index=ignore_index)
         return out if reduction == "sum" else st.reshape(out, shape=shape)
-    plain = concrete(op, y)
-    if plain.size and not (plain != ignore_index).any():  # nothing counts: 0, where others give nan
+    if _none_counts(op, y, weight, ignore_index):  # 0, where others give nan
         return lc.nll_loss(x, y, weight, reduction="sum", ignore_index=ignore_index)
     return lc.nll_loss(x, y, weight, reduction="mean", ignore_index=ignore_index)
+
+
+def _none_counts(op: str, label: Any, weight: Any, ignore_index: int) -> bool:
+    """Whether there are labels, and all of them are left out or of weight 0."""
+    plain = concrete(op, label)
+    counts = plain != ignore_index
+    if weight is not None and counts.any():
+        counts = counts & (concrete(op, weight)[np.where(counts, plain, 0)] != 0)
+    return plain.size > 0 and not counts.any()
 
 
 def _weight(op: str, weight: Any, classes: int, like: Any) -> Any:
@@ -113,7 +123,7 @@ def cross_entropy(
     axis = axis_of(op, axis, len(shape))
     weight = _weight(op, weight, shape[axis], x)
     if label_smoothing > 0.0:
-        if not soft_label:
+        if not soft_label or tuple(shape_of(y)) != tuple(shape):
             hard, _ = _class_numbers(op, x, y, axis)
             y = lc.one_hot(hard, classes=shape[axis], dtype=dtype_of(x))
             y = move_axis(y, -1, axis)
@@ -123,9 +133,14 @@ def cross_entropy(
         return _soft(op, x, to_dtype(y, dtype_of(x)), weight, reduction, axis, use_softmax)
     y, kept = _class_numbers(op, x, y, axis)
     over_all = reduction == "mean" and weight is None and ignore_index < 0
+    varied = formulas.varies(weight)
     out = _hard(
-        op, _log_probabilities(x, axis, use_softmax), y, weight, ignore_index, "none" if over_all else reduction, axis
-    )
+        op, _log_probabilities(x, axis, use_softmax), y, None if varied else weight, ignore_index,
+        "none" if over_all or varied else reduction, axis,
+    )  # fmt: skip
+    if varied:
+        mean = reduction == "mean" and not _none_counts(op, y, weight, ignore_index)
+        out = formulas.weighted_nll(out, y, weight, "mean" if mean else reduction.replace("mean", "sum"), ignore_index)
     if over_all:
         return reduced(out, "mean")
     if kept and reduction == "none":
@@ -165,7 +180,7 @@ def softmax_with_cross_entropy(
         out = _hard(op, sm.log_softmax(x, axis=axis), y, None, ignore_index, "none", axis)
         shape = tuple(shape_of(x))
         out = st.reshape(out, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
-    return (out, sm.softmax(x, axis=axis)) if return_softmax else out
+    return (out, sm.softmax(fixed(x), axis=axis)) if return_softmax else out  # through the softmax no gradient flows there
 
 
 def nll_loss(
@@ -207,19 +222,10 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError(f"{op}: p must be 1 or 2, got {p}")
     weight = _weight(op, weight, shape_of(x)[1], x)
-    if p == 1 or weight is None:
-        return lc.multi_margin_loss(x, to_dtype(y, _INT64), weight, reduction=reduction, p=int(p), margin=float(margin))
-    # PaddlePaddle weighs before it squares.
-    own = st.reshape(_of_labels(weight, y), shape=(shape_of(x)[0],))
-    losses = lc.multi_margin_loss(x, to_dtype(y, _INT64), None, reduction="none", p=2, margin=float(margin))
-    return reduced(losses * ew.square(own), reduction)
-
-
-def _of_labels(weight: Any, label: Any) -> Any:
-    """The weight of each label."""
-    from .....ops.indexing import take
-
-    return take(weight, concrete("multi_margin_loss", label).astype(np.int64), axis=0)
+    at = concrete(op, y).astype(np.int64)
+    terms = formulas.hinge(margin - take_along_axis(x, at.reshape(-1, 1), axis=1) + x) ** int(p)
+    losses = rd.mean(terms, axis=(1,), keepdims=False) - margin**p / shape_of(x)[1]  # the term of the own class
+    return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction)
 
 
 def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
@@ -299,8 +305,6 @@ def hsigmoid_loss(
         rows = (numbers[:, None] >> (steps + 1)) - 1
         codes = (numbers[:, None] >> steps) & 1
         used = steps < lengths[:, None]
-    from .....ops.indexing import take
-
     rows = np.where(used, rows, 0)
     chosen = take(weight, rows, axis=0)
     logits = rd.sum(chosen * st.reshape(x, shape=(n, 1, shape_of(x)[1])), axis=(2,), keepdims=False)

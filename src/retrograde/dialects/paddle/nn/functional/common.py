@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from ..._data import number
 from ..._dtype import FROM_NUMPY, as_dtype
 from ..._tensor import from_array
 from ...random import bernoulli_array
-from ._arguments import axis_of, constant, floating, tensor
+from ._arguments import axis_of, constant, fixed, floating, tensor
 
 # ------------------------------------------------------------------------------------------ linear maps
 
@@ -293,7 +294,10 @@ def pairwise_distance(
     d = ew.subtract(x, y)
     if epsilon != 0.0:
         d = ew.add(d, constant(epsilon, d))
-    return nr.vector_norm(d, ord=float(p), axis=(ndim_of(d) - 1,), keepdims=bool(keepdim))
+    last = (ndim_of(d) - 1,)
+    if math.isinf(p):  # of equal ones each gets the whole gradient
+        return (rd.amax if p > 0 else rd.amin)(ew.absolute(d), axis=last, keepdims=bool(keepdim), ties="all")
+    return nr.vector_norm(d, ord=float(p), axis=last, keepdims=bool(keepdim))
 
 
 def pdist(x: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
@@ -308,7 +312,7 @@ def pdist(x: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if
 
 
 def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name: str | None = None) -> Any:
-    """(1 - epsilon) label + epsilon times the prior distribution, or the uniform one."""
+    """(1 - epsilon) label + epsilon times the prior distribution, which is a constant, or the uniform one."""
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"label_smooth: epsilon must be between 0 and 1, got {epsilon}")
     floating("label_smooth", label, "label")
@@ -316,7 +320,7 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     scaled = ew.multiply(label, constant(1 - epsilon, label))
     if prior_dist is None:
         return ew.add(scaled, constant(epsilon / classes, label))
-    prior = st.reshape(prior_dist, shape=(1,) * (ndim_of(label) - 1) + (classes,))
+    prior = st.reshape(fixed(prior_dist), shape=(1,) * (ndim_of(label) - 1) + (classes,))
     return ew.add(scaled, ew.multiply(prior, constant(epsilon, label)))
 
 

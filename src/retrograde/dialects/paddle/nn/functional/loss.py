@@ -19,7 +19,7 @@ from .....ops.structural import broadcast_to, reshape
 from ...._shared.axes import length_of
 from ..._api import to_dtype
 from ..._promote import pair
-from ._arguments import check_reduction, constant, floating, reduced, tensor
+from ._arguments import check_reduction, constant, fixed, floating, reduced, tensor
 from .common import pairwise_distance
 
 
@@ -142,9 +142,10 @@ def binary_cross_entropy(
         raise ValueError(
             f"{op}: the input must lie in [0, 1]; apply a sigmoid, or use binary_cross_entropy_with_logits"
         )
+    y = fixed(y)
     if weight is None:
-        return ls.binary_cross_entropy(x, y, None, reduction=reduction)
-    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none"), weight, reduction)
+        return ls.binary_cross_entropy(x, y, None, reduction=reduction, lowest=-100.0)
+    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none", lowest=-100.0), weight, reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -156,6 +157,7 @@ def binary_cross_entropy_with_logits(
     check_reduction(op, reduction)
     x, y = _alike(op, logit, label, RuntimeError)
     _one_shape(op, x, y)
+    y = fixed(y)
     if pos_weight is not None:
         pos_weight = to_dtype(pos_weight, dtype_of(x))
     if weight is None:
@@ -175,7 +177,7 @@ def sigmoid_focal_loss(
     if normalizer is not None and ndim_of(normalizer) > 1:
         raise ValueError(f"{op}: normalizer must have one element, got shape {list(shape_of(normalizer))}")
     p = sigmoid(x)
-    losses = ls.binary_cross_entropy_with_logits(x, y, None, None, reduction="none")
+    losses = ls.binary_cross_entropy_with_logits(x, fixed(y), None, None, reduction="none")
     right = p * y + (1 - p) * (1 - y)
     losses = (alpha * y + (1 - alpha) * (1 - y)) * losses * ew.power_by(1 - right, exponent=float(gamma))
     return reduced(losses if normalizer is None else losses / normalizer, reduction)
@@ -184,6 +186,7 @@ def sigmoid_focal_loss(
 def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Any:
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise."""
     x, y = _alike("log_loss", input, label, RuntimeError)
+    y = fixed(y)
     return -(y * ew.log(x + epsilon)) - (1 - y) * ew.log(1 - x + epsilon)
 
 
@@ -194,7 +197,7 @@ def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = F
     x, y = _alike("kl_div", input, label)
     if ndim_of(x) != ndim_of(y):
         raise ValueError(f"kl_div: input {list(shape_of(x))} and label {list(shape_of(y))} must have as many axes")
-    losses = formulas.kl_divergence(x, y, log_target, positive_only=True)
+    losses = formulas.kl_divergence(x, fixed(y), log_target, positive_only=True)
     if reduction != "batchmean":
         return reduced(losses, reduction)
     total = reduced(losses, "sum")
@@ -218,7 +221,7 @@ def gaussian_nll_loss(
     input: Any, label: Any, variance: Any, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean",
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The negative log likelihood of a Gaussian with mean `input` and a variance of epsilon at least.
+    """The negative log likelihood of a Gaussian with mean `input` and a variance, which is a constant, of epsilon at least.
 
     Raises ValueError for a negative variance or a shape that does not fit.
     """
@@ -234,7 +237,7 @@ def gaussian_nll_loss(
             raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
     if isinstance(v._a, np.ndarray) and (v._a < 0).any():
         raise ValueError(f"{op}: the variance must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, to_dtype(v, dtype_of(x)), full, epsilon), reduction)
+    return reduced(formulas.gaussian_nll(x, y, to_dtype(fixed(v), dtype_of(x)), full, epsilon), reduction)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -316,6 +319,10 @@ def triplet_margin_with_distance_loss(
     check_reduction(op, reduction)
     if margin < 0:
         raise ValueError(f"{op}: margin must not be negative, got {margin}")
+    shapes = {tuple(shape_of(tensor(op, x, name))) for name, x in
+              (("input", input), ("positive", positive), ("negative", negative))}  # fmt: skip
+    if len(shapes) > 1:
+        raise ValueError(f"{op}: input, positive and negative must have one shape, got {sorted(shapes)}")
     distance = pairwise_distance if distance_function is None else distance_function
     near, far = distance(input, positive), distance(input, negative)
     if swap:

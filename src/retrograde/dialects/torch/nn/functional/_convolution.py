@@ -11,6 +11,7 @@ from ..._api import api
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
+from ..._memory import in_format_of
 from ..._shape import transposed
 from ._sizes import per_axis, planned, squeezed, unsqueezed
 
@@ -83,7 +84,8 @@ def _conv(
     shapes = _shapes(op, input, weight, bias)
     plan = _plan(op, axes, *shapes, stride, padding, dilation, groups)
     if len(shapes[0]) == axes + 2:
-        return cv.convolve(input, weight, bias, **plan)
+        out = cv.convolve(input, weight, bias, **plan)
+        return out if axes == 1 else in_format_of(input, out)
     return squeezed(cv.convolve(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 
@@ -115,7 +117,8 @@ def _conv_transpose(
     shapes = _shapes(op, input, weight, bias)
     plan = _plan_transpose(op, axes, *shapes, stride, padding, output_padding, groups, dilation)
     if len(shapes[0]) == axes + 2:
-        return cv.convolve_transpose(input, weight, bias, **plan)
+        out = cv.convolve_transpose(input, weight, bias, **plan)
+        return out if axes == 1 else in_format_of(input, out)
     return squeezed(cv.convolve_transpose(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 

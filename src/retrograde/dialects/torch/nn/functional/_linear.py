@@ -12,11 +12,13 @@ from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import shuffles
 from .....learn.layers.embedding import one_hot_rows, renormalise
+from .....ops import comparison as cp
 from .....ops import contraction as ct
 from .....ops import indexing as ix
 from .....ops import manipulation as mp
 from .....ops import reduction as rd
 from .....ops import scatter_reduce as sr
+from .....ops import selection as sel
 from .....ops import structural as st
 from .....ops.sorting import pick
 from ... import _matmul
@@ -174,10 +176,22 @@ def _largest_of_equal_bags(rows: Any) -> Any:
 
 
 def _largest_of_bags(rows: Any, bags: np.ndarray, count: int) -> Any:
-    """The maxima of `count` bags of rows (n, d), of which each belongs to one."""
-    d = shape_of(rows)[1]
-    start, places = np.zeros((count, d), dtype_of(rows)), np.broadcast_to(bags[:, None], (len(bags), d))
-    return sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False, x_ties=False)
+    """The maxima of `count` bags of rows (n, d), of which each belongs to one; zeros for an empty bag. The gradient goes to the
+    first of equal ones, and nan is larger than any number."""
+    n, d = shape_of(rows)
+    zeros = np.zeros((count, d), dtype_of(rows))
+    if not n:
+        return rows.new_tensor(zeros)
+    places, numbers = np.broadcast_to(bags[:, None], (n, d)), np.broadcast_to(np.arange(n)[:, None], (n, d))
+    held = rows.detach()
+    most = sr.scatter_reduce(zeros, places, held, axis=0, reduce="amax", include_self=False, x_ties=False)
+    largest = cp.logical_or(cp.equal(held, ix.take_along_axis(most, places, axis=0)), cp.isnan(held))
+    first = sr.scatter_reduce(
+        np.full((count, d), n), places, sel.where(largest, numbers, np.full((n, d), n)), axis=0, reduce="amin",
+        include_self=True, x_ties=False,
+    )  # fmt: skip
+    found = cp.not_equal(first, np.asarray(n))
+    return sel.where(found, ix.take_along_axis(rows, sel.where(found, first, np.zeros_like(places[:1])), axis=0), zeros)
 
 
 def embedding_bag(

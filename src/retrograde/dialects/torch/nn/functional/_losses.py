@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import constant as fixed
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
 from .....learn.losses import reduced
@@ -190,7 +191,7 @@ def soft_margin_loss(
     reduction = reduction_name("soft_margin_loss", size_average, reduce, reduction)
     x, y = tensor_of("soft_margin_loss", input), tensor_of("soft_margin_loss", target)
     floats_only("soft_margin_loss", x)
-    y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
+    y = fixed(to_dtype(y, FROM_NUMPY[dtype_of(x)]))  # PyTorch has no derivative by the target
     return ls.soft_margin_loss(*broadcast("soft_margin_loss", x, y), reduction=reduction)
 
 
@@ -213,7 +214,7 @@ def binary_cross_entropy(
     floats_only(op, x)
     if weight is not None:
         weight = broadcast(op, weight, x)[0]
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
+    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=-100.0)
 
 
 def binary_cross_entropy_with_logits(

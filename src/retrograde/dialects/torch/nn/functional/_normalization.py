@@ -18,6 +18,7 @@ from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._grad_modes import no_grad
 from ..._graph_nodes import NAMES, show_as
+from ..._memory import in_format_of
 from ..._promote import floated
 from ..._shape import reshaped
 from ..._tensor import Tensor
@@ -282,7 +283,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     if len(shape) >= 2 and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(f"group_norm: more than one value per group is needed, got a tensor of shape {shape}")
     out = _group_norm("group_norm", nm.normalize, input, num_groups, weight, bias, eps)
-    return show_as(out, "NativeGroupNormBackward0")
+    return show_as(in_format_of(input, out), "NativeGroupNormBackward0")
 
 
 @api("group_norm", method=False)

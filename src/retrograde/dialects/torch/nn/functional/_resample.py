@@ -16,6 +16,7 @@ from ..._api import FUNCTIONS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
+from ..._memory import in_format_of
 from ._pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from ._sizes import check_kind, planned
 
@@ -65,9 +66,11 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     maps = _maps if exact else _maps.__wrapped__  # type: ignore[attr-defined]
     found = maps(shape, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
     if mode == "area":
-        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[len(found) - 1](input, found)
+        return in_format_of(
+            input, (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[len(found) - 1](input, found)
+        )
     check_kind("interpolate", input, integers=dtype_of(input) == np.uint8)
-    return rs.resample(input, maps=found)
+    return in_format_of(input, rs.resample(input, maps=found))
 
 
 @planned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import weakref
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -21,14 +21,18 @@ from ..parameter import Buffer, Parameter
 from . import _module_hooks as hooks
 from ._module_hooks import GLOBAL as _GLOBAL_HOOKS
 from ._module_hooks import (
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
 )
 
 _HOOK_TABLES = (
-    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_backward_pre_hooks", "_backward_hooks", "_old_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
@@ -90,7 +94,7 @@ class Module(tree.Tree):
         elif kind.word == "buffer":
             self.register_buffer(name, value, value.persistent)
         else:
-            self._modules[name] = value
+            self._modules[name] = hooks.registered("module", self, name, value)
 
     def _tree_absent(self, name: str) -> AttributeError:
         return AttributeError(
@@ -122,14 +126,14 @@ class Module(tree.Tree):
             raise TypeError(f"register_parameter: wanted a Parameter or None, got {type(param).__name__}")
         if param is not None and not param.is_leaf:
             raise ValueError("register_parameter: a parameter must be a leaf, this one was computed")
-        self._parameters[name] = param
+        self._parameters[name] = hooks.registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make a tensor (or None) a buffer: state that is no parameter; kept in `state_dict` if persistent."""
         self._check_new("register_buffer", self._tree_kinds.buffers, name)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"register_buffer: wanted a tensor or None, got {type(tensor).__name__}")
-        self._buffers[name] = tensor
+        self._buffers[name] = hooks.registered("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -144,7 +148,7 @@ class Module(tree.Tree):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}")
         self._check_new("add_module", self._tree_kinds.children, name)
-        self._modules[name] = module
+        self._modules[name] = hooks.registered("module", self, name, module)
 
     def get_submodule(self, target: str) -> Module:
         """The submodule at a dotted path; raises AttributeError where there is none."""
@@ -296,6 +300,8 @@ class Module(tree.Tree):
             return self
         if wanted.category < 2:
             raise TypeError(f"Module.to: only floating and complex dtypes are possible, got {wanted}")
+        if wanted.is_complex:
+            warnings.warn("Module.to: few modules are meant for complex parameters", UserWarning, stacklevel=2)
         return self._apply(lambda x: x.to(wanted) if x.dtype.category >= 2 else x)
 
     def type(self, dst_type: Any) -> Module:
@@ -397,7 +403,12 @@ class Module(tree.Tree):
                 if child is not None:
                     load(child, f"{prefix}{name}.", below.get(name) or OrderedDict())
             for hook in module._load_state_dict_post_hooks.values():
-                hook(module, _IncompatibleKeys(missing, unexpected))
+                found = hook(module, _IncompatibleKeys(missing, unexpected))
+                if found is not None:
+                    raise AssertionError(
+                        f"register_load_state_dict_post_hook: the hook returned {type(found).__name__}; it must return None and "
+                        "change its argument"
+                    )
 
         load(self, "", OrderedDict(state_dict))
         if strict:
@@ -447,6 +458,8 @@ class Module(tree.Tree):
                 self.set_extra_state(state_dict[extra])
             elif strict:
                 missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
         if strict:
             for key in state_dict:
                 if key not in own and key.startswith(prefix) and key != extra:
@@ -474,11 +487,15 @@ class Module(tree.Tree):
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
+        if self._old_backward_hooks:
+            raise RuntimeError("register_full_backward_hook: the module has hooks of the old kind, which do not go along")
         return hooks.register(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> Any:
         """The old form of `register_full_backward_hook`, which it behaves as."""
-        return hooks.register(self._backward_hooks, hook, False)
+        if len(self._backward_hooks) > len(self._old_backward_hooks):
+            raise RuntimeError("register_backward_hook: the module has full backward hooks, which do not go along")
+        return hooks.register(self._backward_hooks, hook, False, (True, self._old_backward_hooks))
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_output)` before the gradients of the module are computed."""
@@ -490,17 +507,17 @@ class Module(tree.Tree):
 
     def register_state_dict_post_hook(self, hook: Any) -> Any:
         """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` has collected."""
-        return hooks.register(self._state_dict_hooks, hook, False)
+        return hooks.register(self._state_dict_hooks, hooks.Silent("register_state_dict_post_hook", hook), False)
 
-    _register_state_dict_hook = register_state_dict_post_hook
+    def _register_state_dict_hook(self, hook: Any) -> Any:
+        return hooks.register(self._state_dict_hooks, hook, False)
 
     def register_load_state_dict_pre_hook(self, hook: Any) -> Any:
         """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` reads."""
-        reference = weakref.ref(self)
-        return hooks.register(self._load_state_dict_pre_hooks, lambda *args: hook(reference(), *args), False)
+        return hooks.register(self._load_state_dict_pre_hooks, hooks.OfModule(hook, self), False)
 
     def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> Any:
-        return self.register_load_state_dict_pre_hook(hook if with_module else lambda module, *args: hook(*args))
+        return hooks.register(self._load_state_dict_pre_hooks, hooks.OfModule(hook, self) if with_module else hook, False)
 
     def register_load_state_dict_post_hook(self, hook: Any) -> Any:
         """Call `hook(module, incompatible_keys)` after `load_state_dict` has read."""
@@ -526,6 +543,7 @@ tree.define_kinds(Module, Kinds(
 ))
 
 __all__ = [
-    "Module", "register_module_forward_hook", "register_module_forward_pre_hook",
-    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook", "register_module_parameter_registration_hook",
 ]  # fmt: skip

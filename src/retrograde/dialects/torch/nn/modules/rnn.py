@@ -12,6 +12,7 @@ import numpy as np
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
 from ... import _autocast
+from ..._api import api
 from ..._creation import empty, zeros
 from ..._graph_nodes import NAMES, show_as
 from ..._joining import cat
@@ -94,7 +95,26 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Any]:
-        return [getattr(self, name) for name in self._flat_weights_names]
+        return [self._weight(name) for name in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: Any) -> None:
+        """Compute with these from now on, where they are not the parameters themselves: until one is set by its name."""
+        given = list(weights)
+        if len(given) != len(self._flat_weights_names):
+            raise ValueError(f"{type(self).__name__}: {len(given)} weights, wanted {len(self._flat_weights_names)}")
+        self.__dict__["_instead"] = {
+            name: w for name, w in zip(self._flat_weights_names, given) if w is not getattr(self, name)
+        }
+
+    def _weight(self, name: str) -> Any:
+        instead = self.__dict__.get("_instead")
+        return instead[name] if instead and name in instead else getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_instead" in self.__dict__:
+            self.__dict__["_instead"].pop(name, None)
+        super().__setattr__(name, value)
 
     @property
     def all_weights(self) -> list[list[Any]]:
@@ -184,7 +204,7 @@ class RNNBase(Module):
         directions = 2 if self.bidirectional else 1
         weights = []
         for names in self._all_weights:
-            own = {name.rpartition("_l")[0]: getattr(self, name) for name in names}
+            own = {name.rpartition("_l")[0]: self._weight(name) for name in names}
             weights.append(rec.Weights(*map(own.get, ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"))))
         if _autocast.state.enabled:
             if self.mode == "GRU" or sizes is not None:
@@ -432,3 +452,45 @@ class GRUCell(RNNCellBase):
         input, states, batched = self._prepare(input, None if hx is None else (hx,), 1)
         (h,) = self._advance("GRU", input, states)
         return h if batched else h.squeeze(0)
+
+
+def _cell(mode: str, input: Tensor, states: tuple[Any, ...], weights: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    name = f"{mode.lower()}_cell"
+    for x in (input, *states, *(w for w in weights if w is not None)):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}: wanted tensors, got {type(x).__name__}")
+        if x.dtype is not input.dtype:
+            raise RuntimeError(f"{name}: input, state and weights must have one dtype, got {input.dtype} and {x.dtype}")
+    if input.shape[-1] != weights[0].shape[-1] or any(h.shape[-1] != weights[1].shape[-1] for h in states):
+        raise RuntimeError(
+            f"{name}: weights of {tuple(weights[0].shape)} and {tuple(weights[1].shape)} do not go with an input of "
+            f"{tuple(input.shape)} and a state of {tuple(states[0].shape)}"
+        )
+    return rec.cell(_MODES[mode], input, states, rec.Weights(*weights))
+
+
+@api(method=False)
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """tanh(w_ih x + b_ih + w_hh h + b_hh)."""
+    return _cell("RNN_TANH", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+@api(method=False)
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """relu(w_ih x + b_ih + w_hh h + b_hh)."""
+    return _cell("RNN_RELU", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+@api(method=False)
+def lstm_cell(
+    input: Tensor, hx: Any, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
+) -> tuple[Tensor, Tensor]:
+    """The new state (h, c) of a long short-term memory cell in the state `hx`."""
+    h, c = _cell("LSTM", input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))
+    return h, c
+
+
+@api(method=False)
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """The new state of a gated recurrent unit."""
+    return _cell("GRU", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]

@@ -7,6 +7,7 @@ from typing import Any
 from .....core.value import shape_of
 from .....learn.layers import reparametrise as layers
 from ..._api import api
+from ..._graph_nodes import show_as
 
 
 def norm_without(v: Any, dim: int, power: float = 2) -> Any:
@@ -25,4 +26,6 @@ def norm_except_dim(v: Any, pow: float = 2, dim: int = 0) -> Any:
 @api(method=False)
 def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
     """g v / |v|, the norm taken over all dimensions but `dim`."""
-    return layers.weight_norm(v, g, None if dim == -1 else dim % len(shape_of(v)))
+    rank = len(shape_of(v))
+    out = layers.weight_norm(v, g, None if dim == -1 else dim % rank)
+    return show_as(out, "WeightNormInterfaceBackward0") if dim in (0, rank - 1) else out

@@ -1,0 +1,78 @@
+"""Dual tensors: what they share with their primals, and tensors from outside of the level; each as PyTorch 2.13 has it."""
+
+import pytest
+
+import retrograde.dialects.torch as torch
+from retrograde.dialects.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
+
+
+def test_a_dual_tensor_looks_at_the_memory_of_its_primal():
+    x, t = torch.ones(2), torch.full((2,), 3.0)
+    with dual_level():
+        d = make_dual(x, t)
+        assert unpack_dual(d).tangent is t
+        assert d.storage().data_ptr() == x.storage().data_ptr()
+        x.add_(1)
+        assert unpack_dual(d).primal.tolist() == [2, 2]
+        assert d._version == x._version
+        d.mul_(3)
+        assert x.tolist() == [6, 6]
+        assert unpack_dual(d).tangent.tolist() == [9, 9]
+        d.zero_()
+        assert x.tolist() == unpack_dual(d).tangent.tolist() == [0, 0]
+
+
+def test_a_change_of_a_dual_tensor_is_part_of_the_history_of_its_primal():
+    x = torch.ones(2, requires_grad=True)
+    with dual_level():
+        y = x * 1
+        make_dual(y, torch.ones(2)).mul_(5)
+        y.sum().backward()
+    assert x.grad.tolist() == [5, 5]
+
+
+def test_a_tensor_from_outside_holds_a_tangent_until_the_level_ends():
+    b, c = torch.zeros(3), torch.zeros(3)
+    view = c[:2]
+    with dual_level():
+        b.copy_(make_dual(torch.ones(3), torch.full((3,), 2.0)))
+        assert unpack_dual(b).tangent.tolist() == [2, 2, 2]
+        view.add_(make_dual(torch.ones(2), torch.full((2,), 2.0)))
+        assert unpack_dual(c).tangent.tolist() == [2, 2, 0]
+        assert unpack_dual(view).tangent.tolist() == [2, 2]
+    assert b.tolist() == [1, 1, 1]
+    assert (c.tolist(), view.tolist()) == ([1, 1, 0], [1, 1])
+    view.mul_(4)
+    assert c.tolist() == [4, 4, 0]
+    with dual_level():
+        assert unpack_dual(b).tangent is None
+
+
+def test_a_tangent_lies_in_memory_as_its_primal():
+    with dual_level():
+        d = make_dual(torch.ones(3, 4).t(), torch.ones(4, 3))
+        assert unpack_dual(d).tangent.stride() == (1, 4)
+
+
+def test_what_no_dual_tensor_is_made_of():
+    x = torch.ones(2)
+    with dual_level():
+        d = make_dual(x, x)
+        for bad in ((x, d), (d, x)):
+            with pytest.raises(RuntimeError, match="already"):
+                make_dual(*bad)
+        with pytest.raises(ValueError, match="tangent"):
+            make_dual(x, torch.ones(2, dtype=torch.int64))
+        with pytest.raises(NotImplementedError, match="out="):
+            torch.add(d, d, out=torch.empty(2))
+
+
+def test_a_dual_tensor_outlives_its_level_as_its_primal():
+    x = torch.ones(2, requires_grad=True)
+    with dual_level():
+        d = make_dual(x, torch.ones(2))
+        y = d * 3
+    assert d.tolist() == [1, 1]
+    assert unpack_dual(d).tangent is None
+    (y * 2 + d).sum().backward()
+    assert x.grad.tolist() == [7, 7]
