@@ -266,7 +266,7 @@ class Version:
             expected = plain(old) or type(old) in STORED or old is MISSING or tensors(old)
             if entry is APPENDED and not (self._pure and self.reads.only_appended(owner)):
                 other = True
-            elif expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
+            elif expected and storable(now, self.reads.met) and (self.reads.owns(owner) or id(owner) in self._scratch):
                 value = (old, len(now)) if entry is APPENDED else old
                 self._stores.append((Place("", self._scratch.get(id(owner), owner), entry, value), now))
             else:
