@@ -453,22 +453,23 @@ def test_the_state_that_an_optimiser_makes_in_its_first_step_is_made_by_a_trace(
 class Scaled(torch.autograd.Function):
     @staticmethod
     @torch.compile
-    def forward(ctx, x, k):
+    def forward(ctx, x, k, by):
         ctx.save_for_backward(x, y := x.exp())
-        ctx.k, ctx.shape = k, x.shape
+        ctx.k, ctx.shape, ctx.by = k, x.shape, by
         return y * k
 
     @staticmethod
     def backward(ctx, g):
         x, y = ctx.saved_tensors
         assert ctx.shape == x.shape
-        return g * y * ctx.k, None
+        return ctx.by(g * y * ctx.k), None, None
 
 
 def test_the_forward_of_a_function_of_the_users_fills_its_context():
+    layer = torch.nn.Identity()
     for seed in range(6):
         x = numbers(3, seed).requires_grad_()
-        Scaled.apply(x, seed + 1.0).sum().backward()
+        Scaled.apply(x, seed + 1.0, layer).sum().backward()
         assert x.grad.tolist() == pytest.approx((x.detach().exp() * (seed + 1)).tolist(), rel=1e-5)
     found = [r for r in compile_report().to_dict()["functions"] if r["name"] == "Scaled.forward"][-1]
     assert found["compiled_calls"] >= 3, found

@@ -361,13 +361,14 @@ def terms_in(x: Any) -> list[Term]:
     return [term for y in inside for term in terms_in(y)]
 
 
-def storable(x: Any) -> bool:
-    """Whether every call can store what a trace has stored: tensors, numbers, names, and containers of these."""
+def storable(x: Any, known: Callable[[Any], bool] = lambda x: False) -> bool:
+    """Whether every call can store what a trace has stored: tensors, numbers, names, containers of these, and what was there
+    before (known)."""
     if type(x) in (tuple, list):
-        return all(map(storable, x))
+        return all(storable(y, known) for y in x)
     if type(x) is dict:
-        return all(type(key) in STORED for key in x) and all(map(storable, x.values()))
-    return type(x) is Number or type(x) in STORED or isinstance(x, Value) or _size(x)
+        return all(type(key) in STORED for key in x) and all(storable(y, known) for y in x.values())
+    return type(x) is Number or type(x) in STORED or isinstance(x, Value) or _size(x) or known(x)
 
 
 def _size(x: Any) -> bool:

@@ -132,17 +132,6 @@ class Reads:
             f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
         )
 
-    def looks(self) -> tuple[list[shortcut.Look], Any]:
-        """The check as what machine code looks at, and as a function for the rest of it, None where there is no rest."""
-        found, rest = [], list[Condition]()
-        for c in self.conditions:
-            look = c.look()
-            if look is None:
-                rest.append(c)
-            else:
-                found.append(look)
-        return found, self._checking(rest) if rest or self._further else None
-
     def met(self, x: Any) -> bool:
         """Whether something was there when it was looked."""
         return id(x) in self._seen
@@ -166,6 +155,17 @@ class Reads:
         """What leads to something, and by which name or key; of what a variable holds the variable's."""
         owner, key = self._parents.get(id(x), (None, None))
         return self._parents.get(id(owner), (None, None)) if isinstance(owner, types.CellType) else (owner, key)
+
+    def looks(self) -> tuple[list[shortcut.Look], Any]:
+        """The check as what machine code looks at, and as a function for the rest of it, None where there is no rest."""
+        found, rest = [], list[Condition]()
+        for c in self.conditions:
+            look = c.look()
+            if look is None:
+                rest.append(c)
+            else:
+                found.append(look)
+        return found, self._checking(rest) if rest or self._further else None
 
     def owns(self, owner: Any) -> bool:
         """Whether a container is among what was met, so that whoever looks there again finds the same one."""

@@ -370,7 +370,7 @@ class Version:
             expected = plain(old) or type(old) in STORED or old is MISSING or tensors(old)
             if entry is APPENDED and not (self._pure and self.reads.only_appended(owner)):
                 other = True
-            elif expected and storable(now) and (self.reads.owns(owner) or id(owner) in self._scratch):
+            elif expected and storable(now, self.reads.met) and (self.reads.owns(owner) or id(owner) in self._scratch):
                 value = (old, len(now)) if entry is APPENDED else old
                 self._stores.append((Place("", self._scratch.get(id(owner), owner), entry, value), now))
             else:
@@ -589,6 +589,13 @@ class Version:
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
+        if self._watched:
+            for node, hooks in self._hooks:
+                if node.hooks is not hooks:
+                    return False
+            for x, strides in self._lies:
+                if x._a.strides != strides:
+                    return False
         same, rest = self._guard or self._guarded()
         if same():
             return rest is None or bool(rest(scalars))
@@ -599,19 +606,21 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
-        if self._watched:
-            for node, hooks in self._hooks:
-                if node.hooks is not hooks:
-                    return False
-            for x, strides in self._lies:
-                if x._a.strides != strides:
-                    return False
         found: bool = self._unchanged(scalars)
         return found
 
+    def form(self) -> Any:
+        """What it has in common with versions that do the same to other objects; None where that cannot be said."""
+        if self._structure is None:
+            return None
+        results = tuple([(kind, more[0] if kind == "new" else None) for kind, _, more in self._results])
+        left = tuple([at for _, at in self._writes]), tuple([None if g is None else g[1] for _, g in self._gradients])
+        more = tuple([at for at, _ in self._decided]), len(self._leaves), tuple(self._order), self._numbers
+        return self._structure, results, left, more
+
     def _looks(self) -> tuple[list[shortcut.Look], Callable[..., bool] | None] | None:
         """What `holds` looks at, for machine code, and a function for the rest of it; None where machine code cannot look."""
-        if not shortcut.offered() or self._hooks or self._lies:
+        if not shortcut.offered():
             return None
         found, rest = self.reads.looks()
         found += [shortcut.tensor_is(*known) for known in self._known]
@@ -623,15 +632,6 @@ class Version:
         guard = None if looks is None else shortcut.guard(looks[0])
         self._guard = (bool, None) if looks is None or guard is None else (guard, looks[1])
         return self._guard
-
-    def form(self) -> Any:
-        """What it has in common with versions that do the same to other objects; None where that cannot be said."""
-        if self._structure is None:
-            return None
-        results = tuple([(kind, more[0] if kind == "new" else None) for kind, _, more in self._results])
-        left = tuple([at for _, at in self._writes]), tuple([None if g is None else g[1] for _, g in self._gradients])
-        more = tuple([at for at, _ in self._decided]), len(self._leaves), tuple(self._order), self._numbers
-        return self._structure, results, left, more
 
     def missed(self, scalars: Sequence[Any]) -> list[Place]:
         """The places where there are other numbers than when it was traced."""
@@ -737,12 +737,12 @@ class Version:
         """A function of the arguments of a call that does what `run` does, behind what `holds` looks at, or returns MISSED: where
         they are nothing but tensors like these, each another one, without a gradient, and the call leaves nothing behind; None
         elsewhere. It takes a tenth of the time for small arrays."""
-        every = self._straight and not any(kind == "view" for kind, _, _ in self._results)
-        if self.decides or self._leaves or not every or type(self.compiled) is pipeline.Growing:  # which is replaced
+        if type(self.compiled) is pipeline.Growing:  # which is replaced
             return None
         plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
         leaves_behind = self._writes or self._gradients or self._stores or self._entered
-        if self._history is not None or leaves_behind or not plain_ or pipeline.chosen() != "llvm":
+        more = leaves_behind or self._leaves or self._watched or self._orders or self.decides or not self._straight
+        if self._history is not None or more or not plain_ or pipeline.chosen() != "llvm":
             return None
         looks = self._looks()
         if looks is None:
@@ -909,7 +909,6 @@ class Version:
 
     def __str__(self) -> str:
         return str(self.graph)
-
 
 
 def _root(y: Any) -> tuple[Any, Any]:
