@@ -9,7 +9,7 @@ import pytest
 
 import retrograde as rg
 import retrograde.dialects.torch as torch
-from retrograde.compile import jit
+from retrograde.compile import jit, pipeline
 from retrograde.compile.emit import shortcut
 
 pytestmark = pytest.mark.skipif(not shortcut.offered(), reason="Python's objects are not read here")
@@ -24,8 +24,8 @@ def array(*numbers, dtype=np.float32):
 class Calls:
     """A compiled function, and how many of its calls the slower way was taken for."""
 
-    def __init__(self, f):
-        self.f, self.slow = jit(f), 0
+    def __init__(self, f, **options):
+        self.f, self.slow = jit(f, **options), 0
         self._key, self.f._key = self.f._key, self._counted
 
     def _counted(self, *given):
@@ -235,7 +235,7 @@ def test_what_a_call_takes_is_given_back():
 
 
 def test_several_kinds_of_calls_have_a_shortcut_each():
-    calls = Calls(lambda x: x + 1)
+    calls = Calls(lambda x: x + 1, dynamic=False)
     for _ in range(3):
         for n in range(1, 12):
             calls(array(*range(n)))
@@ -244,6 +244,14 @@ def test_several_kinds_of_calls_have_a_shortcut_each():
         assert calls(array(*range(n))).tolist() == [k + 1 for k in range(n)]
         short.append(calls.short)
     assert sum(short) == 8
+
+
+def test_a_size_that_comes_often_has_a_shortcut_from_then_on():
+    calls = Calls(lambda x: x + 1)
+    for n in (2, 3):
+        for _ in range(pipeline.OFTEN + 2):
+            assert calls(array(*range(n))).tolist() == [k + 1 for k in range(n)]
+        assert calls.short
 
 
 def test_threads_call_it_while_another_one_traces():

@@ -93,6 +93,11 @@ class Backend:
         """What `item()` takes the number out of: the elements."""
         return self.to_host(array)
 
+    def storage_order(self, array: Any) -> tuple[int, ...] | None:
+        """The axes of an array from the one with the largest stride to that with the smallest, as far as that matters for
+        NumPy's memory and does not show in the array itself; None of C order."""
+        return None
+
     def rate(self, number: Any, like: Any) -> Any:
         """What stands beside an array of this type for a number that may be another one when the same is done again: itself,
         or an array of float64."""

@@ -10,6 +10,8 @@ derivatives need nothing of their own. Arrays of vmap and forward mode run a pro
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,8 +30,10 @@ from ..core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
 from ..tape import autograd, engine
 from ..tape.function import Custom
 from . import pipeline
+from .effects import harmless
 from .graph import Equation, Graph, Variable
-from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
+from .sizes import Measured, numpy_of_sizes
+from .trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
 
@@ -37,13 +41,22 @@ _ndarray = np.ndarray
 class Program:
     """A graph that is called with arrays, values or arrays of transforms.
 
-    name: how messages and nodes call it. code: what runs the graph, if that is there already.
+    name: how messages and nodes call it. graph: it, or a function that makes it, where it may not be asked for. code: what runs
+    the graph, if that is there already.
     """
 
-    def __init__(self, name: str, graph: Graph, code: Callable[..., Sequence[Any]] | None = None) -> None:
-        self.name, self.graph, self._code = name, graph, code
+    def __init__(
+        self, name: str, graph: Graph | Callable[[], Graph], code: Callable[..., Sequence[Any]] | None = None
+    ) -> None:  # fmt: skip
+        self.name, self._graph, self._code = name, graph, code
         self._forwards: dict[tuple[int, ...], Forward] = {}
         self._transformed: dict[Any, tuple[Program, Callable[[list[Any], int], list[Any]]]] = {}
+
+    @property
+    def graph(self) -> Graph:
+        if not isinstance(self._graph, Graph):
+            self._graph = self._graph()
+        return self._graph
 
     def __call__(self, operands: Sequence[Any]) -> list[Any]:
         """The outputs for operands of any kind, at the highest level among them."""
@@ -246,12 +259,14 @@ class traced:
     def __enter__(self) -> Trace:
         LOCK.acquire()
         self._outer = getattr(TRACING, "now", None)
-        self._alone = alone()
-        self._alone.__enter__()
+        self._alone = contextlib.ExitStack()
+        self._alone.enter_context(alone())
+        if self.trace.sizes:
+            self._alone.enter_context(numpy_of_sizes())
         self._mode = grad_mode(self._create_graph)
         self._mode.__enter__()
         ACTIVE.append(self.trace)
-        TRACING.now, self.trace.open = self.trace, True
+        TRACING.now, self.trace.open, self.trace.session = self.trace, True, next(SESSIONS)
         return self.trace
 
     def __exit__(self, *exception: Any) -> None:
@@ -286,12 +301,19 @@ class Forward:
         for node in _nodes(self.roots):
             self.have |= {v: edge for v, edge in _saved_edges(node) if edge is not None}
         self._pulls: dict[Any, tuple[Program, list[int | None]]] = {}
+        self._measured: tuple[Measured, tuple[int, ...]] | None = None
+        self._shared: dict[Any, list[tuple[Any, Graph, list[int | None]]]] = {}
+        """Backward graphs of sizes that vary, with what has to hold of these."""
+        self.complete = True
+        """Whether all that backward programs begin with is known, and along which edges the gradients of it leave: what a user's
+        function has put aside may be something else."""
         self.residuals = self._needed(graph)
         """The variables that backward programs begin with."""
         given = {v: i for i, v in enumerate(self._inputs)}
         out = {v: i for i, v in reversed(list(enumerate(graph.outputs)))}
         extra = [v for v in self.residuals if v not in given and v not in out]
         self.roots += [self.have.get(v) for v in extra]
+        self.complete &= all(v in self.have or v.dtype.kind in "iub" for v in self.residuals)
         where = {v: ("output", len(outputs) + i) for i, v in enumerate(extra)}
         where |= {v: ("output", i) for v, i in out.items()} | {v: ("operand", i) for v, i in given.items()}
         self._where = [where[v] for v in self.residuals]
@@ -301,6 +323,27 @@ class Forward:
     def _graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
         graph = self._trace.graph(inputs, outputs)
         return Graph(graph.inputs, self._constants | graph.constants, graph.equations, graph.outputs)
+
+    def at(self, measured: Measured, sizes: tuple[int, ...]) -> Forward:
+        """The same for some sizes, of a trace in which they vary."""
+        made = copy.copy(self)
+        made._measured, made._pulls = (measured, sizes), {}
+        made.program = made._program(self.name, self.program.graph)
+        return made
+
+    def whole(self) -> None:
+        """Make the graphs of the function and of all of its derivatives."""
+        every = tuple([i for i, root in enumerate(self.roots[: self._count]) if root is not None])
+        asked = tuple([i for i, edge in enumerate(self._edges) if edge is not None])
+        for program in (self.program, self._pull(every, asked)[0]):
+            program.graph  # noqa: B018 - it is made then
+
+    def _program(self, name: str, graph: Graph) -> Program:
+        if self._measured is None:
+            return Program(name, graph)
+        measured, sizes = self._measured
+        made = functools.cache(lambda: measured.graph(graph, sizes))
+        return Program(name, made, pipeline.Growing(made, measured.room))
 
     # ------------------------------------------------------------------------------------------ a call
 
@@ -358,9 +401,28 @@ class Forward:
         """The program for cotangents of some outputs and the gradients of some operands, and which of its outputs each is."""
         key = present, asked
         if key not in self._pulls:
-            graph, places = self._backward(present, asked, self.residuals)
-            self._pulls[key] = Program(f"{self.name}, backwards", graph), places
+            graph, places = self._of_sizes(present, asked)
+            self._pulls[key] = self._program(f"{self.name}, backwards", graph), places
         return self._pulls[key]
+
+    def _of_sizes(self, present: tuple[int, ...], asked: tuple[int, ...]) -> tuple[Graph, list[int | None]]:
+        """The graph for cotangents of some outputs and gradients of some operands; one that other sizes have, where it holds."""
+        if self._measured is None:
+            return self._backward(present, asked, self.residuals)
+        measured, sizes = self._measured
+        known = self._shared.setdefault((present, asked), [])
+        for conditions, graph, places in known:
+            if measured.hold(sizes, conditions):
+                return graph, places
+        with LOCK:
+            self._trace.measure(sizes)
+            before, self._trace.conditions = self._trace.conditions, {}
+            try:
+                graph, places = self._backward(present, asked, self.residuals)
+                known.append((list(self._trace.conditions.values()), graph, places))
+            finally:
+                self._trace.conditions = before
+        return graph, places
 
     def _backward(
         self, present: Sequence[int], asked: Sequence[int], residuals: Sequence[Variable] | None
@@ -406,6 +468,8 @@ class Forward:
             if _computed_again(v, made, {*kept, *graph.constants} - {v}):
                 kept.remove(v)
         needed = _from(backward, sorted(kept, key=order.__getitem__), self._inputs)
+        given = {*kept, *inputs, *backward.inputs, *needed.constants, *(v for e in needed.equations for v in e.outputs)}
+        self.complete = given.issuperset(needed.uses())
         beyond = [v for v in needed.uses() if v in inputs and v not in kept]
         return sorted({*kept, *beyond}, key=order.__getitem__)
 
@@ -448,13 +512,40 @@ def _from(graph: Graph, begin: Sequence[Variable], also: Sequence[Variable] = ()
 
 
 def opaque(edges: Sequence[Any]) -> bool:
-    """Whether the history behind some edges holds user's functions or values that hooks have packed."""
-    return any(not isinstance(node.prim, Primitive) or node.packed is not None for node in _nodes(edges))
+    """Whether the history behind some edges holds user's functions that do more than compute, or what hooks have packed."""
+    return any((custom(node) and not _computes(node)) or node.packed is not None for node in _nodes(edges))
 
 
 def hooked(edges: Sequence[Any]) -> bool:
-    """Whether hooks were put on something in the history behind some edges, but for where it begins."""
-    return any(node.hooks is not None for node in _nodes(edges))
+    """Whether hooks were put on something in the history behind some edges, but for where it begins, that do more than compute
+    another gradient."""
+    for node in _nodes(edges):
+        hooks = node.hooks
+        if hooks is None:
+            continue
+        more = hooks.retain or hooks.pre or hooks.post or hooks.accumulated
+        if more or not all(harmless(f) for fs in hooks.tensor.values() for f in fs.values()):
+            return True
+    return False
+
+
+def custom(node: Node) -> bool:
+    """Whether an operation is a user's function."""
+    return not isinstance(node.prim, Primitive)
+
+
+def has_custom(edges: Sequence[Any]) -> bool:
+    """Whether the history behind some edges holds user's functions."""
+    return any(map(custom, _nodes(edges)))
+
+
+def _computes(node: Node) -> bool:
+    """Whether the backward of a user's function, a class with a context, does nothing but compute."""
+    backward = getattr(node.prim, "backward", None)
+    if not isinstance(backward, functools.partial) or getattr(node, "ctx", None) is None or not backward.args:
+        return False
+    cls = backward.args[0]
+    return isinstance(cls, type) and all(harmless(getattr(cls, name)) for name in ("backward", "vjp") if hasattr(cls, name))
 
 
 def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
@@ -473,21 +564,27 @@ def end_of(edge: Any) -> Any:
     return end if isinstance(end, Node) and any(node.saved is FREED for node in _nodes([edge])) else None
 
 
-def used_up(end: Node) -> Node:
-    """An operation like one whose history has been released: a value that it gave still says what it comes from."""
+def used_up(end: Node, of_now: Callable[[Any], Any] = lambda shape: shape) -> Node:
+    """An operation like one whose history has been released: a value that it gave still says what it comes from. of_now: what
+    shapes of its results are, where sizes vary."""
     node = Node()
     node.prim, node.params, node.edges, node.saved = end.prim, end.params, (None,) * len(end.edges), FREED
     node.seq, node.step = tick(), None
     if end.prim.multi if isinstance(end.prim, Primitive) else False:
-        node.outs = end.outs
+        node.outs = tuple([(of_now(shape), dtype) for shape, dtype in end.outs])
     else:
-        node.shape, node.dtype = end.shape, end.dtype
+        node.shape, node.dtype = of_now(end.shape), end.dtype
     return node
 
 
 def _saved_edges(node: Node) -> Iterator[tuple[Variable, Any]]:
     """The variables that an operation has saved, with the edges along which their gradients leave."""
     if node.saved is FREED:  # a pass inside has released them: a pull says so
+        return
+    if custom(node):
+        context = getattr(node, "ctx", None)
+        kept = () if context is None else context._restored() or ()
+        yield from ((v, x._node) for x in kept if isinstance(x, Value) for v in _variables(x._a))
         return
     for x, edge in zip(node.saved, (*node.edges, node)):
         if type(x) is tuple:

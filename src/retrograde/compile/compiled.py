@@ -21,18 +21,20 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
-from ..core.node import Accumulate
+from ..core.node import Accumulate, producer
 from ..core.value import LevelArray, Value, dtype_of, shape_of
 from ..ops.random import GENERATORS
+from ..tape.function import Scratch
 from . import call as calls
 from . import deferred, log
-from .numbers import PLAIN
+from .outcomes import Otherwise
 from .reads import TooMuch
 from .signature import Signature
+from .sizes import Axes
 from .trace import ACTIVE, TRACING, Traced
 from .undo import Undone
-from .version import Changes, Version
-from .versions import Versions, replaced, scalars_in
+from .version import Changes, Rebinds, Version
+from .versions import Versions, by_value, replaced, scalars_in
 
 _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)
@@ -43,19 +45,30 @@ SIZES = 32
 """Sizes of arguments that are alike in all else for which a function is traced; for others it runs as it is."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
+BRANCHES = 4
+"""Versions that are traced since Python decides on elements in another way."""
+SELDOM = 2
+"""Of the calls that decide in a way of which there is no version, the one from which on it is traced for them, or deferred."""
+ASTRAY = 8
+"""Such calls after which a function is deferred, where there are not more that ran from a trace."""
 _REASONS = 5
 """Of the reasons for which a function was traced again, so many are kept."""
 CONFIRMED = 2
 """Calls of a function that run both ways; of each version the first one does."""
 CONFIRMING: list[int] = []
 """The threads that are in such a call."""
+ALONE: list[int] = []
+"""The threads in which a compiled function runs as it is, for once."""
+
+_OTHERWISE: Any = object()
 
 FUNCTIONS: list[Row] = []
 
 
 class Row(NamedTuple):
-    """What the report says of a function: how often it was called, how often Python ran to trace it, how many calls ran traced
-    code, how many segments the deferred ones had, and why they were deferred."""
+    """What the report says of a function: how often it was called, how often Python ran to trace it, from how many traces calls
+    run (one in which sizes vary is one), how many calls ran traced code, how many segments the deferred ones had, and why they
+    were deferred, or sizes do not share a trace."""
 
     name: str
     file: str
@@ -105,28 +118,33 @@ class Compiled:
 
     root: what its reads begin at (the module whose `__call__` it is). ambient: what else a version depends on, as something
     that can be compared. plain: whether the function is to run as it is now. whole: whether what cannot be traced is an error
-    (`fullgraph=True`).
+    (`fullgraph=True`). dynamic: whether sizes vary, True for at once, False for never, None where they are found to.
     """
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_changes", "_confirmed", "_deferred", "_f", "_given",
-        "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
         self, f: Callable[..., Any], *, root: Any = None, ambient: Callable[[], Any] = tuple, plain: Callable[[], bool] = bool,
-        whole: bool = False, name: str | None = None,
+        whole: bool = False, name: str | None = None, dynamic: bool | None = None,
     ) -> None:  # fmt: skip
         if root is None:
             functools.update_wrapper(self, f)
-        self._given = f, root, ambient, plain, whole, name
+        self._given = f, root, ambient, plain, whole, name, dynamic
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
-        self._versions = Versions()
+        self._versions = Versions(dynamic, given=True)
+        self._places = self._versions.varying.tensors
+        """Where tensors are found outside that are others from call to call."""
         self._deferred: str | None = None
-        self._attempts = self._confirmed = self._kinds = 0
+        self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
+        self._code: dict[Any, Any] = {}
+        self._forms: set[Any] = set()
+        """The forms of the versions that were confirmed."""
         self._changes: list[str] = []
         """Why it was traced again, the last times."""
         self._sizes: dict[Any, set[Any]] = {}
@@ -135,7 +153,7 @@ class Compiled:
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
             0 if code is None else code.co_firstlineno,
-            {"calls": 0, "traced": 0, "compiled_calls": 0, "segments": 0}, [],
+            {"calls": 0, "traced": 0, "versions": 0, "compiled_calls": 0, "segments": 0}, [],
         )  # fmt: skip
         FUNCTIONS.append(self.row)
 
@@ -155,11 +173,15 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING else _plain(args)
+        astray = None
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING or self._places else _plain(args)
         if quick is not None:
             at_once = self._at_once.get(quick)
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
-                return self._from_trace(at_once[1], args, (), args, kwargs, False)
+                out = self._from_trace(at_once[1], args, (), args, kwargs, False)
+                if out is not _OTHERWISE:
+                    return out
+                astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -169,34 +191,63 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
+        given_places = tuple(self._places)
+        given, shape = flatten(self._versions.varying.outside()) if given_places else ((), None)
+        outside = [x for x in given if isinstance(x, Value)]
+        outside += [x._grad for x in outside if x._grad is not None]
+        leaves += outside
         others = [x._a for x in leaves if type(x._a) is not _ndarray]
         if any(not isinstance(a, _KNOWN) for a in others):
             return self._as_it_is("a tensor lies in another library's memory", args, kwargs)
-        roots = [self.root, *(x for x in found if not isinstance(x, Value))]
+        roots = [self.root, *(x for x in found if not isinstance(x, (Value, Scratch)))]
         transformed = bool(state.levels) and state.levels[-1].adopt is None
         if any(type(a) is not Traced for a in others):
             if trace is not None:  # derivatives that are taken inside of what is deferred: part of it, operation by operation
                 return self._f(*args, **kwargs)
             transformed = True
         if self._deferred is None:
+            tried = [] if astray is None else [astray]
+            """Versions that decide in another way than this call."""
             try:
-                key = self._key(found, leaves, tree, transformed)
+                key = self._key(found, leaves, tree if shape is None else (tree, shape, len(outside)), transformed)
                 scalars = scalars_in(found)
-                version = self._versions.holding(key, scalars)
+                version = self._versions.holding(key, scalars, but=tried)
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
-                if version is None:
-                    sizes = self._sizes.get(_form(key), ())
-                    if key not in sizes and len(sizes) >= SIZES:
-                        return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
-                    version = self._trace(key, roots, leaves, scalars, found, tree)
-                if version is not None and (version.clean or not transformed):
-                    if quick is not None and not transformed:
-                        if len(self._at_once) >= SIZES:
-                            self._at_once.clear()
-                        self._at_once[quick] = self._ambient(), version
-                    return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                while True:
+                    if version is None:
+                        if len(self._places) > len(given_places):
+                            counts["calls"] -= 1
+                            return self(*args, **kwargs)  # given what is another tensor now
+                        if tried and not self._another_way():
+                            if self._astray < SELDOM:
+                                return self._alone(args, kwargs)
+                            break
+                        sizes = self._sizes.get(_form(key), ())
+                        try:
+                            if not tried:
+                                version = self._of_sizes(key, roots, leaves, scalars, found, tree, len(outside))
+                            if version is None:
+                                if key not in sizes and len(sizes) >= SIZES:
+                                    return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
+                                version = self._trace(key, roots, leaves, scalars, found, tree, len(outside), bool(tried))
+                        except Rebinds:
+                            counts["calls"] -= 1
+                            return self(*args, **kwargs)  # given what is there
+                        if version is None and tried:
+                            return self._alone(args, kwargs)
+                    if version is None or (transformed and not version.clean):
+                        break
+                    out = self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+                    if out is not _OTHERWISE:
+                        if quick is not None and not transformed:
+                            if len(self._at_once) >= SIZES:
+                                self._at_once.clear()
+                            self._at_once[quick] = self._ambient(), version
+                        return out
+                    tried.append(version)
+                    version = self._versions.holding(key, scalars, but=tried)
         if transformed:
             unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
             return self._as_it_is(unclean if self._deferred is None else None, args, kwargs)
@@ -217,7 +268,7 @@ class Compiled:
 
     def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any, transformed: bool) -> Any:
         kinds = [_kind(x) for x in leaves]
-        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
+        rest = [(type(x), by_value(x)) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         key = Signature(tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed)
@@ -245,10 +296,25 @@ class Compiled:
         else:
             self._defer(reason)
 
+    def _another_way(self) -> bool:
+        """Whether to trace the function for a call that decides on elements as no version does; else it runs as it is, or
+        deferred. A check that fails, or what happens at the end of a loop only, is not worth a trace, and further ones have to
+        be earned."""
+        self._astray += 1
+        if self._astray == SELDOM:
+            self.row.reasons.append("it decides on elements, and some calls go another way than those before")
+        if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
+            self._defer("it decides on elements, and in ever other ways")
+            return False
+        earned = self._branches < BRANCHES and self.row.counts["compiled_calls"] >= self._branches
+        return self._astray >= SELDOM and earned
+
     def _trace(
-        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        outside: int, otherwise: bool,
     ) -> Version | None:  # fmt: skip
-        """The function traced for a signature; None where it is to be deferred."""
+        """The function traced for a signature; None where it is to be deferred. outside: as of Version; otherwise: whether it is
+        for another way to decide on elements, without which it can do."""
         form = _form(key)
         counts = form not in self._sizes or key in self._sizes[form]  # not those of another size only
         self._again(key, scalars, counts)
@@ -261,48 +327,98 @@ class Compiled:
             )
             self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
-        recorded = grad_mode_now() != OFF
+        self._branches += otherwise
         try:
-            with calls.alone(), grad_mode(recorded):
-                version = Version(
-                    self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
-                    scalars=scalars, pure=True, varying=self._versions.varying,
-                )  # fmt: skip
-            self.row.counts["traced"] += 1
+            version = self._version(roots, leaves, scalars, found, tree, outside)
             self._kinds += counts
             self._sizes.setdefault(form, set()).add(key)
-            if version.opaque:
-                raise UnsupportedError("what it returns has a history with functions of the user's")
-            if version.hooked:
-                raise UnsupportedError("it puts hooks on what it computes")
+            _check(version)
+        except Rebinds:
+            raise
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
+            if otherwise:
+                self._branches = BRANCHES
+                return None
             self._not_traced(str(reason), again=isinstance(reason, Changes))  # what the first call makes is there at the next
             return None
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
+            if otherwise:
+                return None
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
+        form = version.form()
+        if form is not None and form in self._forms:  # another object somewhere, and the same code
+            version.confirmed = 1
+        self.row.counts["versions"] += 1
         self._versions.add(key, version, VERSIONS * SIZES)
+        return version
+
+    def _version(
+        self, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any, outside: int,
+        axes: Axes = (),
+    ) -> Version:  # fmt: skip
+        recorded = grad_mode_now() != OFF
+        with calls.alone(), grad_mode(recorded):
+            version = Version(
+                self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
+                scalars=scalars, pure=True, varying=self._versions.varying, decides=not self._whole, outside=outside,
+                code=self._code, axes=axes,
+            )  # fmt: skip
+        self.row.counts["traced"] += 1
+        return version
+
+    def _of_sizes(
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        outside: int,
+    ) -> Version | None:  # fmt: skip
+        """The version of a trace in which sizes vary; None where each size has its own."""
+        form = _form(key)
+
+        def trace(axes: Axes) -> Version:
+            counts = form not in self._sizes
+            if counts and self._kinds >= VERSIONS:
+                raise UnsupportedError(f"more than {VERSIONS} versions")  # what becomes of it is said by whoever traces it alone
+            self._again(key, scalars, False)
+            version = self._version(roots, leaves, scalars, found, tree, outside, axes)
+            _check(version)
+            self._kinds += counts
+            self._sizes.setdefault(form, set())
+            self.row.counts["versions"] += 1
+            return version
+
+        version, reason = self._versions.of_sizes(key, [x._a for x in leaves], scalars, trace)
+        if reason is not None and reason not in self.row.reasons:
+            self.row.reasons.append(reason)
+        if version is not None:
+            self._versions.add(key, version, VERSIONS * SIZES)
         return version
 
     def _from_trace(
         self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any, transformed: bool
     ) -> Any:  # fmt: skip
+        """The result of a call by a version; `_OTHERWISE` where the call decides in another way."""
         if not version.confirmed or self._confirmed < CONFIRMED:
             try:
                 expected = version.tried(leaves, scalars, transformed)
+            except Otherwise:
+                return _OTHERWISE
             except Exception:
                 return self._failed(version, leaves, args, kwargs)
             out = self._alone(args, kwargs)
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
-            version.confirmed += 1
+            else:
+                self._forms.add(version.form())
+            version.confirm()
             self._confirmed += 1
             return out
         try:
             out = version.run(leaves, scalars, transformed)
+        except Otherwise:
+            return _OTHERWISE
         except Exception:
             return self._failed(version, leaves, args, kwargs)
         self.row.counts["compiled_calls"] += 1
@@ -312,12 +428,15 @@ class Compiled:
         return out
 
     def _alone(self, args: Any, kwargs: Any) -> Any:
-        """What the function itself gives, and what is compiled inside it too."""
-        CONFIRMING.append(threading.get_ident())
+        """What the function itself gives. As long as no trace of it is believed, what is compiled inside runs as it is, too."""
+        lists = (ALONE,) if self._confirmed >= CONFIRMED else (ALONE, CONFIRMING)
+        for threads in lists:
+            threads.append(threading.get_ident())
         try:
             return self._f(*args, **kwargs)
         finally:
-            CONFIRMING.remove(threading.get_ident())
+            for threads in lists:
+                threads.remove(threading.get_ident())
 
     def _failed(self, version: Version, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """What the function itself makes of a call that fails in compiled code: it may expect the exception. Where it does not,
@@ -326,6 +445,14 @@ class Compiled:
         gradients = [x._grad for x in holders if isinstance(x, Value) and x._grad is not None]
         with Undone([*holders, *gradients], version.reads.snapshot()):
             return self._alone(args, kwargs)
+
+
+def _check(version: Version) -> None:
+    """Raise UnsupportedError for a version that cannot stand for the function."""
+    if version.opaque:
+        raise UnsupportedError("what it returns has a history with functions of the user's")
+    if version.hooked:
+        raise UnsupportedError("it puts hooks on what it computes")
 
 
 def _form(key: Signature) -> Any:
@@ -341,8 +468,8 @@ def _code_of(f: Any) -> Any:
     return f
 
 
-def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
-    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
+def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None, dynamic: bool | None) -> Compiled:
+    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name, dynamic=dynamic)
 
 
 def _plain(args: tuple[Any, ...]) -> Any:
@@ -351,6 +478,8 @@ def _plain(args: tuple[Any, ...]) -> Any:
         key = tuple([(x.__class__, (a := x._a).shape, a.strides, a.dtype, x._node.__class__) for x in args])
         for x in args:
             if x._a.__class__ is not _ndarray or x._level or x._grad is not None:
+                return None
+            if x._node is not None and x._node.hooks is not None:  # (a slot of a node has none to show, and no quick way)
                 return None
     except AttributeError:
         return None
@@ -362,7 +491,9 @@ def _plain(args: tuple[Any, ...]) -> Any:
 def _kind(x: Value) -> Any:
     """What tells tensors apart that need other code."""
     a, edge = x._a, x._node
-    leaf = edge and type(edge) is Accumulate
+    leaf: Any = edge and type(edge) is Accumulate
+    if edge is not None and producer(edge).hooks is not None:
+        leaf = leaf, "hooked"
     if type(a) is _ndarray:
         return type(x), a.shape, a.dtype, leaf, x._grad is None, a.strides
     return type(x), tuple(shape_of(a)), dtype_of(a), leaf, x._grad is None, None

@@ -18,13 +18,13 @@ import numpy as np
 from .._tree import flatten
 from ..backend.numpy import NUMPY
 from ..core.node import Node, producer, tick
-from ..core.params import params_key
 from ..core.value import Value
 from ..tape import mutation
 from ..tape.inplace import live_views, look_again
-from . import pipeline
+from . import layout, pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
+from .sizes import MACHINE
 from .trace import LOCK, TRACING, Trace, Traced
 from .version import Substituted
 
@@ -33,6 +33,8 @@ _ndarray = np.ndarray
 SEGMENTS: dict[Any, Any] = {}
 """What segments of each structure are compiled to."""
 _MOST = 1024
+_ROOM: dict[Any, list[int]] = {}
+"""How many more segments that are alike but for sizes and numbers may become machine code, by what they have in common."""
 LONGEST = 2000
 """Operations that wait at most: then a segment runs though nobody asks."""
 
@@ -53,7 +55,7 @@ class Deferral(Trace):
 
     leaves = False
 
-    def begin(self, array: np.ndarray) -> Traced:
+    def begin(self, array: np.ndarray, holder: Any = None) -> Traced:
         """An array that has its elements from the beginning."""
         made = Traced(self, Variable(array.shape, array.dtype))
         made.value = array
@@ -97,8 +99,10 @@ class Deferral(Trace):
             outputs = [x.variable for x in wanted]
             graph = Graph([v for v, _ in constants], {}, self.equations, outputs)
             found = self._compiled(graph)(*[array for _, array in constants])
+            lies = layout.orders(self) if any(e.prim.name == "transpose" for e in self.equations) else None
             for x, array in zip(wanted, found):
-                x.value = array
+                at = None if lies is None else lies(x.variable)
+                x.value = array if at is None else layout.laid(array, at)
             self._known += map(weakref.ref, wanted)
             self.segments += 1
         self.equations, self.constants, self.settled = [], {}, []
@@ -106,11 +110,11 @@ class Deferral(Trace):
             self._commit(self.held)
 
     def _compiled(self, graph: Graph) -> Any:
-        key = _structure(graph)
+        key = graph.structure()
         found = SEGMENTS.get(key) if key is not None else None
         if found is None:
             self.new += 1
-            found = pipeline.compiled(graph)
+            found = _code(graph, key)
             if key is not None:
                 while len(SEGMENTS) >= _MOST:
                     del SEGMENTS[next(iter(SEGMENTS))]
@@ -255,18 +259,32 @@ def _recorded(x: Value, start: int) -> Iterator[Node]:
             stack += [producer(edge) for edge in node.edges if edge is not None]
 
 
-def _structure(graph: Graph) -> Any:
-    """What two segments have in common that can run the same code; None where a parameter has no key."""
+def _code(graph: Graph, key: Any) -> Callable[..., Sequence[Any]]:
+    """What runs a segment: machine code, or where there was one of other sizes or numbers what becomes machine code when it has
+    come often."""
+    form = _form(graph)
+    room = _ROOM.get(form)
+    if room is None:
+        while len(_ROOM) >= _MOST:
+            del _ROOM[next(iter(_ROOM))]
+        _ROOM[form] = [MACHINE]
+        return pipeline.compiled(graph)
+    growing = pipeline.Growing(lambda: graph, room)
+
+    def ready(code: Callable[..., Sequence[Any]]) -> None:
+        if SEGMENTS.get(key) is growing:
+            SEGMENTS[key] = code
+
+    growing.ready = ready
+    return growing
+
+
+def _form(graph: Graph) -> Any:
+    """What a segment has in common with those of other sizes and numbers."""
     numbers = {v: i for i, v in enumerate(graph.inputs)}
-    parts: list[Any] = [tuple([(v.shape, v.dtype) for v in graph.inputs])]
-    try:
-        for e in graph.equations:
-            inputs = tuple([None if v is None else numbers[v] for v in e.inputs])
-            parts.append((e.prim.name, inputs, params_key(e.prim, e.params)))
-            for v in e.outputs:
-                numbers[v] = len(numbers)
-        parts.append(tuple([numbers[v] for v in graph.outputs]))
-        hash(tuple(parts))
-    except TypeError:
-        return None
-    return tuple(parts)
+    parts: list[Any] = [tuple([(v.ndim, v.dtype) for v in graph.inputs])]
+    for e in graph.equations:
+        parts.append((e.prim.name, tuple([numbers.get(v, -1) for v in e.inputs])))  # type: ignore[arg-type]
+        for v in e.outputs:
+            numbers[v] = len(numbers)
+    return tuple(parts), tuple([numbers.get(v, -1) for v in graph.outputs])

@@ -2,15 +2,19 @@
 trace, which happens once.
 
 Two looks: at the code, for calls of what prints, reads clocks, files or NumPy's random numbers (`impure`); and after a trace, at
-what it has changed of the containers and attributes that it can reach (`Reads.changed` in reads.py).
+what it has changed of the containers and attributes that it can reach (`Snapshot` in reads.py). What a backward pass calls later,
+when nobody looks at that, has to be `harmless`.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
+import re
 import types
 from typing import Any
+
+from .reads import Reads, TooMuch
 
 _PACKAGE = __name__.partition(".")[0]
 _BUILTINS = frozenset({
@@ -42,8 +46,8 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
     for instruction in dis.get_instructions(code):
         name, what = instruction.opname, instruction.argval
         module, found = found, None  # what the instruction before has loaded
-        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            return f"stores the global {what}"
+        if name == "DELETE_GLOBAL":
+            return f"deletes the global {what}"
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
             found = scope.get(what, getattr(builtins, what, None))
             if what in _BUILTINS and found is getattr(builtins, what):
@@ -64,3 +68,32 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
             if reason is not None and "generator" not in reason:
                 return reason
     return None
+
+
+def harmless(f: Any) -> bool:
+    """Whether a function does nothing but compute with what it is given: it finds no tensor outside, draws no random numbers and
+    changes nothing."""
+    try:
+        reads = Reads(f)
+    except TooMuch:
+        return False
+    if reads.holders or reads.opaque or reads.arrays or impure(reads.functions) is not None:
+        return False
+    return not any(_changes(g.__code__) for g in reads.functions)
+
+
+_SUSPICIOUS = re.compile(
+    r"(?!__).*[^_]_$|.*(rand|normal|uniform|bernoulli|dropout|multinomial|poisson|sample|seed).*"
+    r"|append|extend|insert|pop|popitem|remove|clear|update|setdefault|add|discard|sort|reverse|apply|backward|register\w*"
+)
+"""Names of what changes something in place, or draws."""
+
+
+def _changes(code: types.CodeType) -> bool:
+    for instruction in dis.get_instructions(code):
+        name, what = instruction.opname, instruction.argval
+        if name in ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_ATTR", "DELETE_SUBSCR"):
+            return True
+        if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and _SUSPICIOUS.fullmatch(str(what)):
+            return True
+    return any(isinstance(x, types.CodeType) and _changes(x) for x in code.co_consts)

@@ -6,6 +6,7 @@ raises gets a note with file and line; `as_eager` makes of it what the operation
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,13 @@ def code(lines: Sequence[str]) -> CodeType:
     """The code of a function whose first line is `def run(...):` and whose others are indented by four spaces, for `function`."""
     source = [lines[0], "    try:", *(f"    {line}" for line in lines[1:])]
     source += ["    except Exception as problem:", "        failed(problem)", "        raise"]
-    return compile("\n".join(source), "<retrograde graph>", "exec")
+    return _code("\n".join(source))
+
+
+@functools.lru_cache(64)
+def _code(source: str) -> CodeType:
+    """Graphs that differ in sizes alone have one source."""
+    return compile(source, "<retrograde graph>", "exec")
 
 
 def function(code: CodeType, scope: dict[str, Any], equations: Mapping[int, Equation]) -> Callable[..., Any]:

@@ -11,8 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.params import params_key
 from ..core.primitive import Primitive
 from . import failures
+
+_SMALL = 1024
+"""Elements of a constant that are compared; larger ones are compared by identity."""
 
 
 class Variable:
@@ -100,6 +104,23 @@ class Graph:
             for v in e.outputs:
                 found[v] = f"v{next(count)}"
         return found
+
+    def structure(self) -> Any:
+        """What it has in common with graphs that can run the same code; None where a parameter has no key."""
+        numbers = {v: i for i, v in enumerate((*self.inputs, *self.constants))}
+        parts: list[Any] = [tuple([(v.shape, v.dtype) for v in self.inputs])]
+        parts += [(a.shape, a.dtype, a.tobytes() if a.size <= _SMALL else id(a)) for a in self.constants.values()]
+        try:
+            for e in self.equations:
+                inputs = tuple([None if v is None else numbers[v] for v in e.inputs])
+                parts.append((e.prim.name, inputs, params_key(e.prim, e.params)))
+                for v in e.outputs:
+                    numbers[v] = len(numbers)
+            parts.append(tuple([numbers[v] for v in self.outputs]))
+            hash(tuple(parts))
+        except TypeError:
+            return None
+        return tuple(parts)
 
     def lines(self) -> Iterator[str]:
         """The graph as text, line by line."""

@@ -16,11 +16,11 @@ from ..core import value as values
 from ..core.value import Value, make
 from . import log, pipeline
 from .emit.shortcut import MISSED
-from .numbers import PLAIN
 from .signature import Signature
+from .sizes import Axes
 from .trace import ACTIVE, tracing
 from .version import Version
-from .versions import Versions, replaced, scalars_in
+from .versions import Versions, by_value, replaced, scalars_in
 
 if TYPE_CHECKING:
     from .cost import Cost
@@ -34,7 +34,8 @@ SHORTCUTS = 8
 
 
 def jit(
-    f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+    f: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (), dynamic: bool | None = None,
 ) -> Any:  # fmt: skip
     """The function compiled: at the first call with arguments of some shapes and dtypes it runs on arrays without elements, and
     what it computes, its gradients included, becomes a graph; later calls run that as generated code.
@@ -44,6 +45,10 @@ def jit(
     finds outside, are inputs; their value is part of the signature only where it is asked for. Tensors that the function reads
     from outside are read at each call, and what it writes into them, and numbers that it stores, are written when the call has
     succeeded. NumPy's arrays from outside are constants: their elements are those that they had when the function was traced.
+
+    Where calls differ in sizes, the function is traced once more, with sizes that vary, and runs for further ones without being
+    traced; what asks for the value of a size, as `range` does, makes a version of each. dynamic: True for such a trace at the
+    first call, False for none.
 
     Raises UnsupportedError where the function asks for elements, as a branch on a value does.
 
@@ -55,14 +60,16 @@ def jit(
     (Tensor(5.), Tensor([2., 4.]))
     """
     if f is None:
-        return lambda g: jit(g, static_argnums=static_argnums, static_argnames=static_argnames)
-    return Jit(f, static_argnums, static_argnames)
+        return lambda g: jit(g, static_argnums=static_argnums, static_argnames=static_argnames, dynamic=dynamic)
+    return Jit(f, static_argnums, static_argnames, dynamic)
 
 
 class Jit:
     """A compiled function; see `jit`."""
 
-    def __init__(self, f: Callable[..., Any], static_argnums: Any, static_argnames: Any) -> None:
+    def __init__(
+        self, f: Callable[..., Any], static_argnums: Any, static_argnames: Any, dynamic: bool | None = None
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, f)
         self._f = f
         self._name = f"jit of {getattr(f, '__name__', type(f).__name__)}"
@@ -71,7 +78,7 @@ class Jit:
         if self._names:  # by position, too
             parameters = list(inspect.signature(f).parameters)
             self._numbers.update(parameters.index(n) for n in self._names if n in parameters)
-        self._versions = Versions()
+        self._versions = Versions(dynamic)
         self._shortcuts: list[tuple[Callable[..., Any], Version]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,7 +99,15 @@ class Jit:
         version = self._versions.holding(key, scalars)
         if version is None:
             self._tell(key, scalars)
-            version = self._traced(found, leaves, tree, scalars)
+            arrays = [x._a for x in leaves]
+            version, reason = self._versions.of_sizes(
+                key, arrays, scalars, lambda axes: self._traced(found, leaves, tree, scalars, axes)
+            )
+            if version is None:
+                if reason is not None:
+                    with log.about(self._name):
+                        log.tell("recompiles", reason)
+                version = self._traced(found, leaves, tree, scalars)
             self._versions.add(key, version, VERSIONS)
         elif not (version.short or version.opaque or self._numbers or kwargs or SWITCHED) and _plain(args):
             version.short = True
@@ -139,12 +154,14 @@ class Jit:
     def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Signature:
         """What tells calls apart that need other code, but for the values of numbers, which versions look at themselves."""
         kinds = [(type(x), x._a.shape, x._a.dtype, x._node is None, x._grad is None) for x in leaves]
-        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, _ARRAYS)]
+        rest = [(type(x), by_value(x)) for x in found if not isinstance(x, _ARRAYS)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         return Signature(tree, tuple(kinds), tuple(rest), state.mode, alike)
 
-    def _traced(self, found: list[Any], leaves: list[Any], tree: Any, scalars: Sequence[Any]) -> Version:
+    def _traced(
+        self, found: list[Any], leaves: list[Any], tree: Any, scalars: Sequence[Any], axes: Axes = ()
+    ) -> Version:  # fmt: skip
         def given(numbers: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
             rest = iter(leaves)
             args, kwargs = unflatten(tree, [next(rest) if isinstance(x, _ARRAYS) else x for x in replaced(found, numbers)])
@@ -153,7 +170,7 @@ class Jit:
             }
 
         roots = [self._f, *(x for x in found if not isinstance(x, _ARRAYS))]
-        return Version(self._name, self._f, roots, leaves, given, scalars=scalars, varying=self._versions.varying)
+        return Version(self._name, self._f, roots, leaves, given, scalars=scalars, varying=self._versions.varying, axes=axes)
 
 
 def _arrays(found: list[Any]) -> list[Value]:

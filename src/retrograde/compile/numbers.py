@@ -8,14 +8,19 @@ numbers (a part of its guard), the arrays in which they enter the graph, and wha
 from __future__ import annotations
 
 import contextlib
+import dis
+import functools
 import math
+import re
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.number import MATHEMATICS, TESTS, Number, Term, on_numbers
+from ..core.number import MATHEMATICS, TESTS, Number, Term, as_float, on_numbers
+from ..core.value import Value
+from .trace import Traced
 
 PLAIN = (int, float)
 """The types of arguments that a version may read at each call."""
@@ -24,7 +29,7 @@ _NUMBERS = (*PLAIN, np.float64)
 _MOST = 64
 """Numbers in a tuple or list that are looked at as one thing that varies."""
 STORED = (*_NUMBERS, bool, str, type(None))
-"""What a version can store besides numbers that it computes, and tuples and lists of them."""
+"""What a version can store besides tensors and numbers that it computes, and containers of them."""
 
 
 class Argument:
@@ -42,12 +47,85 @@ class Argument:
         return hash((Argument, self.n))
 
 
+@contextlib.contextmanager
+def floats(functions: Sequence[types.FunctionType]) -> Iterator[None]:
+    """A context in which `float(x)` of an array of a trace is a number of it, as `x.item()` is, in functions of the user's that
+    do nothing else with `float`: Python itself insists on a value. Other threads find what does for numbers what it did."""
+    used: dict[int, tuple[dict[str, Any], bool]] = {}
+    for f in functions:
+        calls = _calls_float(f.__code__)
+        if calls is not None and "float" not in f.__globals__:
+            used[id(f.__globals__)] = f.__globals__, calls and used.get(id(f.__globals__), (None, True))[1]
+    spaces = [space for space, only_called in used.values() if only_called]
+    for space in spaces:
+        space["float"] = _float
+    try:
+        yield
+    finally:
+        for space in spaces:
+            space.pop("float", None)
+
+
+def _float(x: Any = 0.0) -> Any:
+    if isinstance(x, Value) and type(x._a) is Traced and x._a.trace.leaves:
+        x = x.item()
+    return as_float(x)
+
+
+@functools.lru_cache(4096)
+def _calls_float(code: types.CodeType) -> bool | None:
+    """Whether all that code does with `float` is to call it; None where it does not name it."""
+    named = (i.arg or 0 for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL" and i.argval == "float")
+    found = [bool(arg & 1) for arg in named]
+    found += [x for c in code.co_consts if isinstance(c, types.CodeType) and (x := _calls_float(c)) is not None]
+    return all(found) if found else None
+
+
+class _Missing:
+    """Stands for what is at a place where nothing is."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+
+class _Appended:
+    """Stands for the key of what was appended to a list."""
+
+    def __repr__(self) -> str:
+        return "APPENDED"
+
+
+APPENDED = _Appended()
+
+
+class Kept:
+    """Stands for a tensor in what is stored: the number of the result of the call that it is."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+class Scratched:
+    """The attributes of an object among the arguments that each call has another one of (`Scratch`): the n-th of those that a
+    version reads at each call."""
+
+    __slots__ = ("n",)
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
 class Place:
     """Where a function reads a number, or a tuple or list of numbers: the entry of a container, a variable, an argument.
 
     key: by which it is known from one trace to the next; text: the source that reads it; owner and entry: the container and the
     key in it (an object's attributes are a dict; a variable is a cell without a key), or an object and its slot; value: what is
-    there.
+    there; of what is appended to a list (APPENDED) how many entries it had, and how many are new.
     """
 
     __slots__ = ("entry", "key", "owner", "text", "value")
@@ -57,26 +135,44 @@ class Place:
         self.text, self.owner, self.entry, self.value = text, owner, entry, value
 
     def put(self, x: Any) -> None:
-        """Let something else be there."""
-        if isinstance(self.owner, types.CellType):
+        """Let something else be there, or nothing (MISSING)."""
+        if self.entry is APPENDED:
+            del self.owner[x[0] :]
+        elif x is MISSING:
+            del self.owner[self.entry]
+        elif isinstance(self.owner, types.CellType):
             self.owner.cell_contents = x
         elif isinstance(self.owner, (dict, list)):
             self.owner[self.entry] = x
-        elif type(self.owner) is not Argument:
+        elif type(self.owner) not in (Argument, Scratched):
             setattr(self.owner, self.entry, x)
 
-    def now(self) -> Any:
-        """What is there now."""
+    def there(self, scalars: Sequence[Any] = ()) -> bool:
+        """Whether there is anything."""
+        try:
+            self.now(scalars)
+        except (IndexError, KeyError, ValueError, AttributeError):
+            return False
+        return True
+
+    def now(self, scalars: Sequence[Any] = ()) -> Any:
+        """What is there now. scalars: what a version reads of the arguments."""
+        if self.entry is APPENDED:
+            return self.owner[-self.value[1] :]
+        if type(self.owner) is Scratched:
+            return vars(scalars[self.owner.n])[self.entry]
         if isinstance(self.owner, types.CellType):
             return self.owner.cell_contents
         return self.owner[self.entry] if isinstance(self.owner, (dict, list)) else getattr(self.owner, self.entry)
 
-    def stored(self, value: str, owner: str) -> str:
-        """The statement that puts the value of an expression there."""
+    def stored(self, value: str, owner: str, entry: str) -> str:
+        """The statement that puts the value of an expression there; `entry` is the expression for the key."""
+        if self.entry is APPENDED:
+            return f"{owner}.extend({value})"
         if isinstance(self.owner, types.CellType):
             return f"{owner}.cell_contents = {value}"
-        contained = isinstance(self.owner, (dict, list))
-        return f"{owner}[{self.entry!r}] = {value}" if contained else f"{owner}.{self.entry} = {value}"
+        contained = isinstance(self.owner, (dict, list, Scratched))
+        return f"{owner}[{entry}] = {value}" if contained else f"{owner}.{self.entry} = {value}"
 
 
 def plain(x: Any) -> bool:
@@ -127,6 +223,10 @@ def mathematics(functions: Sequence[types.FunctionType]) -> Iterator[None]:
             space[name] = x
 
 
+_NAMES = re.compile(r"\b[ok]\d+\b")
+"""Names of objects in what `Written` and the check of a version write."""
+
+
 class Written:
     """The code of what a version does with numbers.
 
@@ -135,6 +235,15 @@ class Written:
 
     def __init__(self, scope: dict[str, Any], outputs: dict[int, int]) -> None:
         self._scope, self._outputs = scope, outputs
+        self.written: list[str] = []
+        """The source of each function."""
+
+    def form(self) -> Any:
+        """What was written, with whatever it does not depend on left out: which objects have names, but for functions."""
+        names: dict[str, int] = {}
+        texts = [_NAMES.sub(lambda m: f"v{names.setdefault(m[0], len(names))}", text) for text in self.written]
+        known = [self._scope[name] for name in names]
+        return *texts, tuple([x if callable(x) or isinstance(x, np.dtype) else type(x) for x in known])
 
     def named(self, x: Any) -> str:
         """A name for something in the code."""
@@ -147,10 +256,10 @@ class Written:
             return repr(x)
         return self.named(x)
 
-    def outcomes(self, conditions: Sequence[tuple[Term, Any]]) -> list[str]:
-        """The lines that return False where numbers are not what a trace holds for."""
+    def outcomes(self, conditions: Sequence[tuple[Term, Any]], places: dict[int, str] | None = None) -> list[str]:
+        """The lines that return False where numbers are not what a trace holds for. places: where terms are found."""
         lines: list[str] = []
-        known: dict[int, str] = {}
+        known = dict(places or {})
         for term, outcome in conditions:
             found = self._computed(term, lines, known)
             if outcome is True or outcome is False:
@@ -160,6 +269,16 @@ class Written:
             else:
                 lines.append(f"if not same({found}, {self.constant(outcome)}): return False")
         return lines
+
+    def answer(self, term: Term, known: dict[int, str]) -> Callable[..., Any]:
+        """A function of arrays and values that gives what a term comes to. known: where among the values other terms are."""
+        lines: list[str] = []
+        found = self._computed(term, lines, dict(known))
+        return self._function("answer(found, given)", [*lines, f"return {found}"])
+
+    def supposed(self, conditions: Sequence[tuple[Term, Any]], places: dict[int, str]) -> Callable[..., Any]:
+        """A function of the call's outputs and of what is wanted early that says whether numbers are what a trace holds for."""
+        return self._function("supposed(found, early)", [*self.outcomes(conditions, places), "return True"])
 
     def early(
         self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]
@@ -176,21 +295,25 @@ class Written:
         return self._function("early(scalars)", [*lines, result]), places
 
     def late(self, stores: Sequence[tuple[Place, Any]], results: Sequence[Term], places: dict[int, str]) -> Callable[..., Any]:
-        """A function of the call's outputs and of what is wanted early that gives what to store, each, and the numbers that are
-        returned."""
+        """A function of the call's outputs and of what is wanted early that gives the numbers that are returned, and a function
+        of the tensors that are returned or kept that gives what to store, each."""
         lines: list[str] = []
         known = dict(places)
         values = [self._built(new, lines, known) for _, new in stores]
         found = [self._computed(term, lines, known) for term in results]
-        return self._function("late(found, early)", [*lines, f"return [{', '.join(values)}], [{', '.join(found)}]"])
+        return self._function("late(found, early)", [*lines, f"return [{', '.join(found)}], lambda made: [{', '.join(values)}]"])
 
     def storing(self, stores: Sequence[tuple[Place, Any]]) -> Callable[..., Any]:
-        """A function that puts values where they belong."""
-        lines = [place.stored(f"values[{i}]", self.named(place.owner)) for i, (place, _) in enumerate(stores)]
-        return self._function("store(values)", lines or ["pass"])
+        """A function of values and of what a version reads of the arguments that puts each where it belongs."""
+        lines = []
+        for i, (place, _) in enumerate(stores):
+            owner = f"vars(scalars[{place.owner.n}])" if type(place.owner) is Scratched else self.named(place.owner)
+            lines.append(place.stored(f"values[{i}]", owner, self.constant(place.entry)))
+        return self._function("store(values, scalars)", lines or ["pass"])
 
     def _function(self, head: str, lines: list[str]) -> Callable[..., Any]:
         source = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
+        self.written.append(source)
         exec(compile(source, "<retrograde numbers>", "exec"), self._scope)  # noqa: S102 - our own source
         found: Callable[..., Any] = self._scope[head.partition("(")[0]]
         return found
@@ -201,7 +324,10 @@ class Written:
         if type(x) in (tuple, list):
             inner = "".join(f"{self._built(y, lines, known)}, " for y in x)
             return f"[{inner}]" if type(x) is list else f"({inner})"
-        return self.constant(x)
+        if type(x) is dict:
+            inner = "".join(f"{self.constant(key)}: {self._built(y, lines, known)}, " for key, y in x.items())
+            return f"{{{inner}}}"
+        return f"made[{x.at}]" if type(x) is Kept else self.constant(x)
 
     def _computed(self, term: Any, lines: list[str], known: dict[int, str]) -> str:
         """The name of a term's value, computed by lines that come before."""
@@ -231,14 +357,31 @@ def terms_in(x: Any) -> list[Term]:
     """The terms of the numbers in something that is stored."""
     if type(x) is Number:
         return [x.term]
-    return [term for y in x for term in terms_in(y)] if type(x) in (tuple, list) else []
+    inside = x.values() if type(x) is dict else x if type(x) in (tuple, list) else ()
+    return [term for y in inside for term in terms_in(y)]
 
 
-def storable(x: Any) -> bool:
-    """Whether every call can store what a trace has stored."""
+def storable(x: Any, known: Callable[[Any], bool] = lambda x: False) -> bool:
+    """Whether every call can store what a trace has stored: tensors, numbers, names, containers of these, and what was there
+    before (known)."""
     if type(x) in (tuple, list):
-        return all(map(storable, x))
-    return type(x) is Number or type(x) in STORED
+        return all(storable(y, known) for y in x)
+    if type(x) is dict:
+        return all(type(key) in STORED for key in x) and all(storable(y, known) for y in x.values())
+    return type(x) is Number or type(x) in STORED or isinstance(x, Value) or _size(x) or known(x)
+
+
+def _size(x: Any) -> bool:
+    """Whether something is a dialect's tuple of sizes, which nobody can change."""
+    return isinstance(x, tuple) and not hasattr(x, "__dict__") and all(type(y) is int for y in x)
+
+
+def tensors(x: Any) -> bool:
+    """Whether something is a tensor, or a tuple, list or dict of nothing but tensors."""
+    if type(x) in (tuple, list, dict):
+        inside = x.values() if type(x) is dict else x
+        return 0 < len(x) <= _MOST and all(isinstance(y, Value) for y in inside)
+    return isinstance(x, Value)
 
 
 def late_leaves(terms: Sequence[Term]) -> list[Term]:

@@ -156,6 +156,40 @@ def at_hand(graph: Graph, what: str | None = None) -> tuple[Callable[..., Sequen
     return compiled(graph, what), True
 
 
+class Growing:
+    """The function of a graph whose sizes may not come again: what is at hand, and machine code where they do come again.
+
+    graph: makes it. room: how many more may become machine code, which those that share it count down. ready: what is told of
+    what stays.
+    """
+
+    def __init__(self, graph: Callable[[], Graph], room: list[int]) -> None:
+        self._graph, self._room, self._calls, self._final = graph, room, 0, False
+        self._code: Callable[..., Sequence[Any]] | None = None
+        self.ready: Callable[[Callable[..., Sequence[Any]]], None] | None = None
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        code = self._code
+        if code is None:
+            code, final = at_hand(self._graph())
+            self._stays(code, final)
+        self._calls += 1
+        if self._calls == OFTEN and not self._final and self._room[0]:
+            self._room[0] -= 1
+            code = compiled(self._graph())
+            self._stays(code, True)
+        return code(*arrays)
+
+    def _stays(self, code: Callable[..., Sequence[Any]], final: bool) -> None:
+        self._code, self._final = code, final
+        if final and self.ready is not None:
+            self.ready(code)
+
+
+OFTEN = 8
+"""Calls with some sizes after which they are taken to come again."""
+
+
 def _summary(graph: Graph, passed: tuple[Graph, float] | None, took: float, before: dict[str, int]) -> str:
     made, read = (llvm.MADE[key] - before[key] for key in ("translated", "read"))
     modules = f" ({made} modules translated, {read} read from disk)" if made + read else ""

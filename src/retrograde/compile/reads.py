@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.node import Accumulate
 from ..core.value import LevelArray, Value
 from .emit import shortcut
-from .numbers import Argument, Place, kinds, plain, same
+from .numbers import APPENDED, MISSING, Argument, Place, kinds, plain, same, tensors
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
 """The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
@@ -50,13 +51,15 @@ class TooMuch(Exception):
 class Reads:
     """What some roots (functions, bound methods, modules) lead to.
 
-    varying: the keys of the places whose numbers are no constants.
+    varying: the keys of the places whose numbers are no constants; given: of those whose tensors each call is given.
     """
 
-    def __init__(self, *roots: Any, varying: Container[Any] = ()) -> None:
-        self.varying = varying
+    def __init__(self, *roots: Any, varying: Container[Any] = (), given: Container[Any] = ()) -> None:
+        self.varying, self.given = varying, given
         self.places: list[Place] = []
         """Where numbers are read."""
+        self.tensors: list[Place] = []
+        """Where tensors are found, or containers of nothing else."""
         self.holders: list[Any] = []
         """Whatever holds its array in `_a`, each once, in the order in which it was met."""
         self.arrays: list[np.ndarray] = []
@@ -72,21 +75,34 @@ class Reads:
         """Of what was met, by its id, what led to it, and by which name or key."""
         self.scope: dict[str, Any] = {"same": same, "kinds": kinds}
         """What the source of the check, and of all that reads a place, can name."""
+        self._twice: set[int] = set()
+        """What several things lead to."""
         self._names: dict[int, str] = {}
+        self._named: set[str] = set()
+        """The names of attributes that the functions take."""
+        self._methods: list[types.FunctionType] = []
+        """Methods of the user's classes, of which those run that are named somewhere."""
+        self._stored: dict[tuple[int, str], tuple[dict[str, Any], str]] = {}
+        """The globals that functions store."""
+        self._classes: dict[int, type] = {}
+        """The classes that were looked at."""
         self._todo: list[Any] = list(roots)
         while self._todo:
             x = self._todo.pop()
             if isinstance(x, np.ndarray):
                 self.arrays.append(x)
-            if not isinstance(x, _LEAVES) and id(x) not in self._seen:
+            if id(x) not in self._seen and (isinstance(x, type) or not isinstance(x, _LEAVES)):
                 self._seen[id(x)] = x
                 if len(self._seen) > MOST:
                     raise TooMuch(f"more than {MOST} objects can be reached from it")
                 self._open(x)
+            if not self._todo:
+                self._todo = [f for f in self._methods if f.__name__ in self._named]
+                self._methods = [f for f in self._methods if f.__name__ not in self._named]
 
     def snapshot(self) -> Snapshot:
         """What all that was met holds now."""
-        return Snapshot(self._seen.values())
+        return Snapshot(self._seen.values(), self._stored.values())
 
     def check(self, further: Sequence[str] = (), scalars: Sequence[Any] = ()) -> Any:
         """A function that says whether everything but the holders' arrays is as it is now. What the function itself has changed
@@ -116,6 +132,30 @@ class Reads:
             f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
         )
 
+    def met(self, x: Any) -> bool:
+        """Whether something was there when it was looked."""
+        return id(x) in self._seen
+
+    def only_appended(self, x: list[Any]) -> bool:
+        """Whether all that functions do with a list is to append to it; then what is in it is looked at no more."""
+        owner, name = self._found_by(x)
+        within = None
+        if isinstance(owner, dict) and self._found_by(owner)[1] not in (_GLOBALS, _ATTRIBUTES):  # an entry of a dict with a name
+            within, (_, name) = name, self._found_by(owner)
+            if id(owner) in self._twice:
+                return False
+        if id(x) in self._twice or not isinstance(name, str):
+            return False
+        if not all(_appends(f.__code__, name, within) for f in self.functions):
+            return False
+        self.conditions = [c for c in self.conditions if c.owner is not x]
+        return True
+
+    def _found_by(self, x: Any) -> tuple[Any, Any]:
+        """What leads to something, and by which name or key; of what a variable holds the variable's."""
+        owner, key = self._parents.get(id(x), (None, None))
+        return self._parents.get(id(owner), (None, None)) if isinstance(owner, types.CellType) else (owner, key)
+
     def looks(self) -> tuple[list[shortcut.Look], Any]:
         """The check as what machine code looks at, and as a function for the rest of it, None where there is no rest."""
         found, rest = [], list[Condition]()
@@ -132,13 +172,20 @@ class Reads:
         return id(owner) in self._names
 
     def missed(self, scalars: Sequence[Any]) -> Iterator[Place]:
-        """The places where there are other numbers now. scalars: those among the arguments."""
+        """The places where there are other numbers or tensors now. scalars: the numbers among the arguments."""
         for place in self.places:
             try:
                 now = eval(place.text, self.scope, {"scalars": scalars})  # noqa: S307 - our own source
             except (IndexError, KeyError, ValueError, AttributeError):
                 continue
             if plain(now) and (now is not place.value if type(now) is list else not same(now, place.value)):
+                yield place
+        for place in self.tensors:
+            try:
+                now = place.now()
+            except (IndexError, KeyError, ValueError, AttributeError):
+                continue
+            if now is not place.value and tensors(now):
                 yield place
 
     def _written(self, source: str) -> Any:
@@ -196,9 +243,14 @@ class Reads:
     # ---------------------------------------------------------------------------------------- the walk
 
     def _open(self, x: Any) -> None:
-        if isinstance(x, Value):
+        if isinstance(x, type):
+            self._class(x)
+        elif isinstance(x, Value):
             self.holders.append(x)
             self._todo += [y for y in (x._base, x._grad) if y is not None]
+            hooks = x._node.hooks if type(x._node) is Accumulate else None
+            if hooks is not None:
+                self._meet(x, _SELF, hooks.tensor, hooks.pre, hooks.post, hooks.accumulated)
         elif isinstance(x, types.FunctionType):
             self._function(x)
         elif isinstance(x, types.MethodType):
@@ -231,7 +283,11 @@ class Reads:
         self.functions.append(f)
         self._parents.setdefault(id(f.__globals__), (f, _GLOBALS))
         names, attributes, written = _names_in(f.__code__)
-        read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
+        self._named.update(names, attributes)
+        read = [(n, f.__globals__[n]) for n in names if n in f.__globals__]
+        if written:
+            self._name(f.__globals__)
+            self._stored.update(((id(f.__globals__), n), (f.__globals__, n)) for n in written)
         self._entries(f.__globals__, read, "{0}[{1}]")
         for _, x in read:
             if isinstance(x, types.ModuleType) and _of_the_user(x):
@@ -267,18 +323,37 @@ class Reads:
             y = getattr(x, slot, x)
             if y is not x and (_ours(type(x)) or self._equal(f"{self._name(x)}.{slot}", y, x, slot)):
                 self._meet(x, slot, y)
-        for cls in type(x).__mro__:
-            if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
-                inside = vars(cls)
-                self._parents.setdefault(id(inside), (cls, _ATTRIBUTES))
-                for name, f in inside.items():
-                    if type(f) in _NUMBERS:
-                        now = f"{self._name(inside)}.get({name!r})"
-                        self._expect(f"not same({now}, {self._name(f)})", now, inside, name, f)
-                    f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
-                    f = f.fget if isinstance(f, property) else f
-                    if isinstance(f, types.FunctionType):
-                        self._todo.append(f)
+        self._class(type(x))
+
+    def _class(self, cls: type) -> None:
+        """What a user's class holds, and what its methods read: of those that run."""
+        for base in cls.__mro__:
+            if id(base) in self._classes or _ours(base) or _standard(base.__module__):
+                continue
+            self._classes[id(base)] = base
+            inside = vars(base)
+            self._parents.setdefault(id(inside), (base, _ATTRIBUTES))
+            place = self._name(inside)
+            for name, f in inside.items():
+                now = f"{place}.get({name!r})"
+                if type(f) in _NUMBERS:
+                    self._expect(f"not same({now}, {self._name(f)})", now, inside, name, f)
+                elif isinstance(f, (Value, list, tuple, dict, set)) and not name.startswith("__"):
+                    self._expect(f"{now} is not {self._name(f)}", now, inside, name, f)
+                    self._meet(inside, name, f)
+                elif isinstance(f, type):
+                    self._todo.append(f)
+                f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
+                f = f.func if isinstance(f, functools.cached_property) else f
+                if isinstance(f, property):
+                    self._todo += [g for g in (f.fget, f.fset) if g is not None]
+                elif isinstance(f, types.FunctionType):
+                    # What is named like something of a base of ours may be called by that.
+                    others = (b for b in cls.__mro__ if _ours(b) or _standard(b.__module__))
+                    known = name.startswith("__") or any(name in vars(b) for b in others)
+                    (self._todo if known or f.__name__ != name else self._methods).append(f)
+                elif isinstance(f, functools.partial) or str(type(f).__module__).startswith(__package__):  # a compiled one
+                    self._todo.append(f)
 
     # ---------------------------------------------------------------------------------------- the check
 
@@ -292,7 +367,9 @@ class Reads:
     def _meet(self, owner: Any, key: Any, *met: Any) -> None:
         """Look at what an object leads to."""
         for x in met:
-            self._parents.setdefault(id(x), (owner, key))
+            known, by = self._parents.setdefault(id(x), (owner, key))
+            if known is not owner or (by is not key and by != key):
+                self._twice.add(id(x))
         self._todo += met
 
     def argument(self, n: int, x: Any) -> Place:
@@ -321,6 +398,11 @@ class Reads:
                 self._number(place)
                 return False
             self.places.append(place)
+        elif tensors(x) and isinstance(entry, (str, int, type(None))):
+            place = Place(text, owner, entry, x)
+            self.tensors.append(place)
+            if place.key in self.given:
+                return False
         if type(x) in _NUMBERS and type(x) is not bool:
             self._unequal(text, x, owner, entry)
         else:
@@ -432,18 +514,43 @@ def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...], f
         elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             written.add(instruction.argval)
     for x in code.co_consts:
-        if isinstance(x, types.CodeType):
+        if isinstance(x, str) and x.isidentifier():
+            attributes[x] = None  # for getattr
+        elif isinstance(x, types.CodeType):
             for mine, inner in zip((names, attributes), _names_in(x)):
                 mine.update(dict.fromkeys(inner))
             written |= _names_in(x)[2]
     return tuple(names), tuple(attributes), frozenset(written)
 
 
-class Snapshot:
-    """The containers, attributes and variables of some objects as they are now, to be put back."""
+def _appends(code: types.CodeType, name: str, key: Any) -> bool:
+    """Whether a function does nothing with what has a name (or with an entry of it) but to append to it."""
+    idle = ("PUSH_NULL", "RESUME", "CACHE", "PRECALL", "NOP", "EXTENDED_ARG")
+    steps = [i for i in dis.get_instructions(code) if i.opname not in idle]
+    for at, step in enumerate(steps):
+        if step.opname == "LOAD_CONST":
+            if step.argval == name:
+                return False  # for getattr, or a key
+            continue
+        local = step.opname.startswith("LOAD_FAST") or step.opname == "LOAD_CLOSURE"  # another thing, or for inner functions
+        if step.argval != name or local or not step.opname.startswith("LOAD_"):
+            continue
+        after = steps[at + 1 :]
+        if key is not None:
+            if [i.opname for i in after[:2]] != ["LOAD_CONST", "BINARY_SUBSCR"]:
+                return False
+            after = after[2:]
+        if not after or after[0].opname not in ("LOAD_ATTR", "LOAD_METHOD") or after[0].argval != "append":
+            return False
+    return all(_appends(x, name, key) for x in code.co_consts if isinstance(x, types.CodeType))
 
-    def __init__(self, objects: Iterable[Any]) -> None:
+
+class Snapshot:
+    """The containers, attributes and variables of some objects, and some globals, as they are now, to be put back."""
+
+    def __init__(self, objects: Iterable[Any], names: Iterable[tuple[dict[str, Any], str]] = ()) -> None:
         self._copies: list[tuple[Any, Any]] = []
+        self._globals = [(space, name, space.get(name, MISSING)) for space, name in names]
         self._slots: list[tuple[Any, str, Any]] = []
         for x in objects:
             if isinstance(x, types.CellType):
@@ -461,8 +568,8 @@ class Snapshot:
                         self._slots.append((x, slot, getattr(x, slot)))
 
     def changes(self) -> tuple[list[tuple[Any, Any, Any, Any]], bool]:
-        """The entries that hold something else now: the container or cell, the key, what was there, and what is; and whether
-        anything else has changed."""
+        """The entries that hold something else now: the container or cell, the key, what was there (MISSING: nothing), and what
+        is (of a list that got longer APPENDED, the length that it had and what is new); and whether anything else has changed."""
         found: list[tuple[Any, Any, Any, Any]] = []
         other = False
         for x, slot, before in self._slots:
@@ -470,17 +577,29 @@ class Snapshot:
             if now is not before:
                 found.append((x, slot, before, now))
                 other = other or isinstance(x, (dict, list)) or _ours(type(x))
+        for space, name, old in self._globals:
+            now = space.get(name, MISSING)
+            if now is MISSING and old is not MISSING:
+                other = True
+            elif now is not old:
+                found.append((space, name, old, now))
         for x, before in self._copies:
             if isinstance(x, types.CellType):
                 now = x.cell_contents
                 if now is not before:
                     found.append((x, None, before, now))
             elif not _alike(x, before):
-                if isinstance(x, set) or len(x) != len(before) or (not all(map(operator.is_, x, before)) and isinstance(x, dict)):
+                if isinstance(x, set) or len(x) < len(before):
                     other = True
-                    continue
-                keys = x if isinstance(x, dict) else range(len(x))
-                found += [(x, key, before[key], x[key]) for key in keys if x[key] is not before[key]]
+                elif isinstance(x, list):
+                    found += [(x, i, y, x[i]) for i, y in enumerate(before) if x[i] is not y]
+                    if len(x) > len(before):
+                        found.append((x, APPENDED, len(before), x[len(before) :]))
+                elif not all(map(operator.is_, x, before)):  # keys in another order, or gone
+                    other = True
+                else:  # new ones come last
+                    found += [(x, key, y, x[key]) for key, y in before.items() if x[key] is not y]
+                    found += [(x, key, MISSING, x[key]) for key in list(x)[len(before) :]]
         return found, other
 
     def restore(self) -> None:
@@ -494,6 +613,11 @@ class Snapshot:
         for x, slot, before in self._slots:
             if getattr(x, slot, None) is not before:
                 setattr(x, slot, before)
+        for space, name, before in self._globals:
+            if before is MISSING:
+                space.pop(name, None)
+            elif space.get(name, MISSING) is not before:
+                space[name] = before
 
 
 def _alike(x: Any, y: Any) -> bool:

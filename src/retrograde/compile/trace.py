@@ -6,19 +6,21 @@ place work on them as they are, and so a trace sees forward and backward alike.
 
 from __future__ import annotations
 
+import itertools
 import operator
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from .._errors import LevelError, UnsupportedError
 from .._state import grad_mode
 from ..backend import Backend, register_backend
+from ..backend.canonical import canonical_dtype
 from ..backend.numpy import NUMPY
 from ..core import value as values
 from ..core.aval import Aval
@@ -26,6 +28,7 @@ from ..core.number import UNKNOWN, Number, Term
 from ..core.primitive import PRIMITIVES
 from ..core.value import Value, make
 from ..tape.inplace import live_views
+from . import layout
 from .graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
@@ -79,8 +82,34 @@ class Traced:
     def __len__(self) -> int:
         return len(self.trace.elements(self))
 
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's arrays have it, of which this may stand for one that was made of sizes."""
+        if self.value is None and self.trace.leaves:
+            return PRIMITIVES["cast"].op(self, dtype=canonical_dtype(np.dtype(dtype)))
+        return self.trace.elements(self).astype(dtype, *args, **kwargs)
+
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
+
+
+SESSIONS = itertools.count()
+"""A number for each time that a trace is open."""
+
+
+def _said(term: Term) -> Any:
+    """What a term says, of operands of which each that says the same is the same."""
+    return term.text, term.function, tuple([id(x) if isinstance(x, Term) else (type(x), x) for x in term.operands])
+
+
+class Remade(NamedTuple):
+    """What makes an array of sizes."""
+
+    function: Callable[..., np.ndarray]
+    operands: tuple[Any, ...]
+
+
+def _filled(shape: tuple[int, ...], value: Any, dtype: np.dtype) -> np.ndarray:
+    return np.broadcast_to(np.asarray(value, dtype), shape)
 
 
 class Trace:
@@ -90,7 +119,7 @@ class Trace:
     """
 
     def __init__(self, what: str) -> None:
-        self.what, self.open = what, True
+        self.what, self.open, self.inferring, self.session = what, True, False, next(SESSIONS)
         self.equations: list[Equation] = []
         self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met, which is kept
         self.settled: list[tuple[Variable, np.ndarray]] = []
@@ -106,15 +135,31 @@ class Trace:
         self.entries: dict[tuple[int, np.dtype], tuple[Term, Traced]] = {}
         """The numbers that became operands, by term and dtype."""
         self._terms: list[Term] = []  # kept, so that no id comes again
+        self.sizes: tuple[int, ...] = ()
+        """The sizes of now that vary from call to call (sizes.py)."""
+        self._sized: dict[int, tuple[Term, Any]] = {}  # what terms are for these, by their ids
+        self._met: dict[Any, Term] = {}  # terms of sizes, by what they say
+        self.shapes: dict[int, tuple[Any, ...]] = {}
+        """The shapes of holders, by id, in which numbers stand for sizes that vary."""
+        self.remade: dict[Variable, Remade] = {}
+        """The arrays that are made of sizes alone, for each anew."""
+        self.asked: list[tuple[Term, tuple[str, int] | None]] = []
+        """The terms of sizes whose value was asked for, and the user's lines."""
+        self.outcomes: Any = None
+        """What says which way Python goes where it decides on elements (`Outcomes`); without it that is refused."""
+        self.begun: dict[Variable, np.ndarray] = {}
+        """The arrays of the call for which the function is traced, as far as they are known, by what stands for them."""
+        self.ordered = False
+        """Whether it was asked how arrays lie in memory."""
         self.inlined: list[Any] = []
         """What the report says of the compiled functions that were called inside, once for each call."""
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
 
-    def begin(self, array: np.ndarray) -> Traced:
+    def begin(self, array: Any, holder: Any = None) -> Traced:
         """What stands for an array that comes in: of a trace, something of which nothing but shape and dtype is known."""
-        return Traced(self, Variable(array.shape, array.dtype))
+        return Traced(self, Variable(self.shapes.get(id(holder), array.shape), array.dtype))
 
     def elements(self, x: Traced) -> np.ndarray:
         """The elements of an array, which only what was made inside of nothing that came in has."""
@@ -155,7 +200,15 @@ class Trace:
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Traced:
         """An array filled with a number; of stride 0, which says so."""
+        if of_sizes(shape):
+            return self.made(shape, dtype, _filled, shape, value, dtype)
         return self.known(np.broadcast_to(np.asarray(value, dtype), shape))
+
+    def made(self, shape: Sequence[Any], dtype: np.dtype, function: Callable[..., np.ndarray], *operands: Any) -> Traced:
+        """An array that a function makes of sizes, for each anew."""
+        variable = Variable(shape, dtype)
+        self.remade[variable] = Remade(function, operands)
+        return Traced(self, variable)
 
     def settle(self, array: np.ndarray) -> None:
         """Before memory is written: constants that lie in it keep the elements that they had when they were met."""
@@ -176,7 +229,7 @@ class Trace:
             if made is not None:
                 return made
             params = {key: _known(p) for key, p in params.items()}
-        if self.leaves:
+        if self.leaves and not (self.sizes and any(map(holds_sizes, params.values()))):
             for x in arrays:
                 if type(x) is Traced and x.value is None:
                     break
@@ -186,7 +239,11 @@ class Trace:
         if prim.kind == "data_dependent":
             self.refuse(f"the result of {prim.name}, whose shape depends on elements,")
         inputs = [self.variable(x) for x in arrays]
-        avals = prim.infer([None if v is None else Aval(v.shape, v.dtype) for v in inputs], params)
+        self.inferring = True
+        try:
+            avals = prim.infer([None if v is None else Aval(v.shape, v.dtype) for v in inputs], params)
+        finally:
+            self.inferring = False
         outputs = [Variable(shape, dtype) for shape, dtype in (avals if prim.multi else (avals,))]
         self.equations.append(Equation(prim, inputs, params, outputs, user_line()))
         made = tuple([Traced(self, v) for v in outputs])
@@ -196,28 +253,71 @@ class Trace:
 
     def value_of(self, number: Number) -> Any:
         """See `Keeper`: the trace holds for this value."""
-        if number.value is UNKNOWN:
+        if number.value is not UNKNOWN:
+            if number.term.sized:
+                self.asked.append((number.term, user_line()))
+            return self.outcome_of(number.term, True, number.value)
+        if number.kind is not int:  # another one each time
             self.refuse("the value of a number that item() gave")
-        return self.outcome_of(number.term, True, number.value)
+        return self.outcome_of(number.term, False, UNKNOWN)
 
     def outcome_of(self, term: Term, known: bool, outcome: Any) -> Any:
         """See `Keeper`."""
         if not known:
-            self.refuse("the value of a number that item() gave")
+            if self.outcomes is None or not self.open:
+                self.refuse("the value of a number that item() gave")
+            return self.outcomes.answer(term)
+        if term.sized and not self.open:
+            raise LevelError(f"a size that {self.what} was given was used after the function had returned")
         self._terms.append(term)
-        operands = tuple([id(x) if isinstance(x, Term) else x for x in term.operands])
-        self.conditions[term.text, term.function, operands] = term, outcome
+        self.conditions[_said(term)] = term, outcome
         return outcome
+
+    def met(self, term: Term) -> Term:
+        """See `Keeper`."""
+        return self._met.setdefault(_said(term), term)
 
     def entered(self, number: Number, dtype: np.dtype) -> Traced:
         """See `Keeper`: an input of the graph, or computed in it where the number is."""
         term = number.term
         if term.late:
             return self._computed(term, dtype, number)
+        if term.sized:
+            return self.made((), dtype, np.array, number, dtype)
         found = self.entries.get((id(term), dtype))
         if found is None:
             found = self.entries[id(term), dtype] = term, Traced(self, Variable((), dtype))
         return found[1]
+
+    def sized(self, term: Term) -> Any:
+        """See `Keeper`."""
+        if term.axis is not None:
+            return self.sizes[term.axis]
+        known = self._sized
+        stack = [] if id(term) in known else [term]
+        while stack:  # as deep as the function's loop was long
+            t = stack[-1]
+            missing = [x for x in t.operands if isinstance(x, Term) and x.axis is None and id(x) not in known]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            given = [
+                x if not isinstance(x, Term) else known[id(x)][1] if x.axis is None else self.sizes[x.axis]
+                for x in t.operands
+            ]  # fmt: skip
+            assert t.now is not None
+            known[id(t)] = t, t.now(*given)
+        return known[id(term)][1]
+
+    def measure(self, sizes: tuple[int, ...]) -> None:
+        """Let sizes that vary be these."""
+        self.sizes, self._sized = sizes, {}
+
+    def forget(self) -> None:
+        """Let go of what leads back to the trace, where nothing comes of it: memory that it has met is the program's again."""
+        self.equations, self.asked, self.replaced, self.constants, self.settled = [], [], [], {}, []
+        self.shapes, self.remade, self.entries, self.begun, self.outcomes = {}, {}, {}, {}, None
 
     def _computed(self, term: Term, dtype: np.dtype, number: Number) -> Traced:
         """A number that item() gave, and what is computed of such ones, as an array."""
@@ -249,18 +349,21 @@ class Trace:
         inputs = [None if x is None else make(values.core_class, x) for x in arrays]
         avals = [None if x is None else Aval(tuple(x.shape), x.dtype) for x in arrays]
         namespace = next(x for x in inputs if x is not None).__array_namespace__()
-        begun, conditions = len(self.equations), dict(self.conditions)
+        begun, conditions, outcomes = len(self.equations), dict(self.conditions), self.outcomes
+        self.outcomes = None  # the kernel is to do without
         try:
             with grad_mode(False):
                 out = prim.kernel(namespace, *inputs, **params)
             shape, dtype = prim.infer(avals, {key: _known(p, False) for key, p in params.items()})
         except (UnsupportedError, AttributeError, TypeError, ValueError, NotImplementedError):
             out = None
+        finally:
+            self.outcomes = outcomes
         array = out._a if isinstance(out, Value) else out
         if type(array) is Traced and (array.shape, array.dtype) == (tuple(shape), dtype):
             return array
         del self.equations[begun:]
-        self.conditions = conditions
+        self.conditions = conditions | {key: x for key, x in self.conditions.items() if x[0].sized}  # what is remembered holds
         return None
 
     def graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
@@ -344,15 +447,24 @@ class TraceBackend(Backend):
             return number
         return np.array(number, np.float64)  # a segment is compiled by its parameters, and this one is none
 
+    def storage_order(self, array: Any) -> tuple[int, ...] | None:
+        if array.value is not None:
+            return layout.order_of(array.value)
+        array.trace.ordered = True
+        return layout.orders(array.trace)(array.variable)
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return array
         return like.trace.constant(array)
 
     def to_host(self, array: Any) -> np.ndarray:
-        found: np.ndarray = array.trace.elements(array)
+        trace = array.trace
+        if trace.outcomes is not None and trace.open and array.value is None:
+            found: np.ndarray = trace.outcomes.elements(array)
+        else:
+            found = trace.elements(array)
         return found
-
 
     def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
         trace: Trace = next(x._a.trace for x in holders if type(x._a) is Traced)
@@ -385,7 +497,22 @@ _ARITHMETIC = {"{} + {}": "add", "{} - {}": "subtract", "{} * {}": "multiply", "
 
 
 def _has_numbers(x: Any) -> bool:
-    return type(x) is Number or (isinstance(x, (tuple, list)) and any(map(_has_numbers, x)))
+    """Whether there are numbers in a parameter that the trace does not keep there: others than those of sizes."""
+    if type(x) is Number:
+        return not x.term.sized
+    return isinstance(x, (tuple, list)) and any(map(_has_numbers, x))
+
+
+def holds_sizes(x: Any) -> bool:
+    """Whether sizes that vary are somewhere in a parameter."""
+    if isinstance(x, (tuple, list)):
+        return any(map(holds_sizes, x))
+    return holds_sizes((x.start, x.stop, x.step)) if type(x) is slice else type(x) is Number
+
+
+def of_sizes(shape: Any) -> bool:
+    """Whether sizes that vary are in a shape."""
+    return type(shape) is Number or (isinstance(shape, (tuple, list)) and any(type(n) is Number for n in shape))
 
 
 def _known(x: Any, noted: bool = True) -> Any:
@@ -430,6 +557,8 @@ for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "seti
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
+_GENERATED = f"<{_PACKAGE}"
+"""What the names of code that this package has written begin with."""
 _INSIDE: set[str] = set()
 """The names of modules of this package that have been met: a third of the time of asking each time anew."""
 
@@ -440,9 +569,10 @@ def user_line() -> tuple[str, int] | None:
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name not in _INSIDE:
-            if name.partition(".")[0] != _PACKAGE:
+            if name.partition(".")[0] == _PACKAGE:
+                _INSIDE.add(name)
+            elif not frame.f_code.co_filename.startswith(_GENERATED):
                 return frame.f_code.co_filename, frame.f_lineno
-            _INSIDE.add(name)
         frame = frame.f_back  # type: ignore[assignment]
     return None
 

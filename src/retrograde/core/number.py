@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -20,23 +21,47 @@ class Term:
     """How a number is computed from others: by source text with a place in braces for each operand.
 
     An operand is a Term or a constant. A term without operands is read from a place; `array`: the array, of one element, that
-    it is taken from when the call's arrays are there. function: what the text calls, named `f` in it.
+    it is taken from when the call's arrays are there; `axis`: the number, among the sizes that vary, of the one that it is.
+    function: what the text calls, named `f` in it; now: what computes it of its operands' values.
     """
 
-    __slots__ = ("array", "function", "late", "operands", "text")
+    __slots__ = ("array", "axis", "function", "late", "now", "operands", "sized", "text")
 
     def __init__(
-        self, text: str, operands: Sequence[Any] = (), function: Callable[..., Any] | None = None, array: Any = None
+        self, text: str, operands: Sequence[Any] = (), function: Callable[..., Any] | None = None, array: Any = None, *,
+        axis: int | None = None, now: Callable[..., Any] | None = None,
     ) -> None:  # fmt: skip
         self.text, self.operands, self.function, self.array = text, tuple(operands), function, array
-        self.late: bool = array is not None or any(isinstance(x, Term) and x.late for x in self.operands)
+        self.axis, self.now = axis, now
+        terms = [x for x in self.operands if isinstance(x, Term)]
+        self.late: bool = array is not None or any(x.late for x in terms)
         """Whether it can be computed after the call's arrays only."""
+        self.sized: bool = axis is not None or (bool(terms) and all(x.sized for x in terms))
+        """Whether it follows from the sizes of the arguments alone (compile/sizes.py)."""
+
+    def __str__(self) -> str:
+        if self.axis is not None:
+            return f"s{self.axis}"
+        return self.text.format(*(f"({x})" if isinstance(x, Term) and x.operands else x for x in self.operands))
 
 
 class Keeper(Protocol):
     """What a number asks of its trace."""
 
     open: bool
+    inferring: bool
+    """Whether a shape rule is asked."""
+    session: int
+    """Another number each time that a trace is open."""
+
+    def sized(self, term: Term) -> Any:
+        """The value of a term that follows from sizes, for the sizes of now."""
+
+    def made(self, shape: Sequence[Any], dtype: np.dtype, function: Callable[..., np.ndarray], *operands: Any) -> Any:
+        """An array that a function makes of sizes, for each anew."""
+
+    def met(self, term: Term) -> Term:
+        """The term of sizes that says the same and was met first."""
 
     def value_of(self, number: Number) -> Any:
         """The number's value, which the trace holds for then."""
@@ -49,18 +74,24 @@ class Keeper(Protocol):
 
 
 UNKNOWN: Any = object()
+_PACKAGE = f"{__name__.partition('.')[0]}."
 _KINDS = (float, int, np.float64)
 _PLAIN = (float, int, bool, np.float64)
 
 
 class Number:
-    """A number of a trace. value: what it was when the function was traced, or UNKNOWN; kind: its type."""
+    """A number of a trace. kind: its type."""
 
-    __slots__ = ("kind", "term", "trace", "value")
+    __slots__ = ("_value", "kind", "term", "trace")
 
     def __init__(self, trace: Keeper, term: Term, value: Any, kind: type | None = None) -> None:
-        self.trace, self.term, self.value = trace, term, value
+        self.trace, self.term, self._value = trace, term, value
         self.kind: type = type(value) if kind is None else kind
+
+    @property
+    def value(self) -> Any:
+        """What it was when the function was traced, or UNKNOWN; of what follows from sizes, what it is for those of now."""
+        return self.trace.sized(self.term) if self.term.sized else self._value
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -68,7 +99,9 @@ class Number:
 
     def known(self) -> Any:
         """The value, for whoever cannot do without."""
-        return self.value if not self.trace.open and self.value is not UNKNOWN else self.trace.value_of(self)
+        if self.trace.open or self.term.sized or self._value is UNKNOWN:
+            return self.trace.value_of(self)
+        return self._value
 
     def entered(self, dtype: np.dtype) -> Any:
         """The number as an array without axes, rounded as a Python number beside arrays of `dtype` is."""
@@ -114,14 +147,23 @@ class Number:
     def __rpow__(self, other: Any) -> Any:
         return _power(other, self)
 
+    def __hash__(self) -> int:
+        """That of the value, for which the trace holds then. What this package remembers for sizes is remembered for these
+        numbers, as long as the trace is open: their hash is that of no other."""
+        trace, term = self.trace, self.term
+        if term.sized and trace.open and sys._getframe(1).f_globals.get("__name__", "").startswith(_PACKAGE):
+            return hash((trace.session, id(term)))
+        return hash(self.known())
+
     def __bool__(self) -> bool:
         outcome = self.value is UNKNOWN or bool(self.value)
-        return bool(outcome_of("bool({})", (self,), outcome))
+        return bool(outcome_of("bool({})", (self,), outcome, bool))
 
 
-def computed(text: str, function: Any, now: Callable[..., Any], *operands: Any, kind: Any = None) -> Any:
+def computed(text: str, function: Any, now: Callable[..., Any], *given: Any, kind: Any = None) -> Any:
     """What a function makes of numbers, as a number. text: how it is written, with `f` for the function; kind: the type of what
     it makes of a float that is not known."""
+    operands = _apart(given)
     trace = next(x.trace for x in operands if type(x) is Number)
     values = [x.value if type(x) is Number else x for x in operands]
     if any(v is UNKNOWN for v in values):
@@ -132,20 +174,32 @@ def computed(text: str, function: Any, now: Callable[..., Any], *operands: Any, 
         value = now(*values)
         kind = type(value)
     if not trace.open:
-        return trace.value_of(next(x for x in operands if type(x) is Number)) if value is UNKNOWN else value
+        first = next(x for x in operands if type(x) is Number)
+        return trace.value_of(first) if value is UNKNOWN or first.term.sized else value
     if kind not in _KINDS or any(type(x) not in (Number, *_PLAIN) for x in operands):
         return now(*[x.known() if type(x) is Number else x for x in operands])
     terms = [x.term if type(x) is Number else x for x in operands]
-    return Number(trace, Term(text, terms, function), value, kind)
+    term = Term(text, terms, function, now=now)
+    return Number(trace, trace.met(term) if term.sized else term, value, kind)
 
 
-def outcome_of(text: str, operands: Sequence[Any], outcome: Any, function: Any = None) -> Any:
-    """What a comparison of numbers gives, for which the trace holds. function: as of `computed`."""
+def _apart(operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands, where sizes are beside numbers that are read at each call: the sizes as they are now."""
+    sizes = [type(x) is Number and x.term.sized for x in operands]
+    if any(sizes) and any(type(x) is Number and not own and not x.term.late for x, own in zip(operands, sizes)):
+        return [x.known() if own else x for x, own in zip(operands, sizes)]
+    return operands
+
+
+def outcome_of(text: str, operands: Sequence[Any], outcome: Any, now: Any, function: Any = None) -> Any:
+    """What a comparison of numbers gives, for which the trace holds. now, function: as of `computed`."""
+    operands = _apart(operands)
     trace = next(x.trace for x in operands if type(x) is Number)
     known = not any(type(x) is Number and x.value is UNKNOWN for x in operands)
-    if not trace.open and known:
+    term = Term(text, [x.term if type(x) is Number else x for x in operands], function, now=now)
+    if not trace.open and known and not term.sized:
         return outcome
-    return trace.outcome_of(Term(text, [x.term if type(x) is Number else x for x in operands], function), known, outcome)
+    return trace.outcome_of(term, known, outcome)
 
 
 def as_float(x: Any) -> Any:
@@ -160,6 +214,26 @@ def key_of(x: Any) -> Any:
     if type(x) is not Number:
         return x
     return x.term.text, x.term.function, *[id(y) if isinstance(y, Term) else y for y in x.term.operands]
+
+
+def is_int(x: Any) -> bool:
+    """Whether something is an int, or a size of a trace."""
+    return type(x) is int or (type(x) is Number and x.term.sized and x.kind is int)
+
+
+def of_a_trace(*numbers: Any) -> bool:
+    """Whether there are numbers of a trace among some."""
+    return any(type(x) is Number for x in numbers)
+
+
+def made_of_sizes(
+    function: Callable[..., np.ndarray], shape: Sequence[Any], dtype: np.dtype, *operands: Any
+) -> Any:  # fmt: skip
+    """What a function makes of sizes, an array of a shape and dtype: in a trace where they vary, for each anew."""
+    for x in operands:
+        if type(x) is Number and x.term.sized:
+            return x.trace.made(shape, dtype, function, *operands)
+    return function(*operands)
 
 
 def _call_text(count: int) -> str:
@@ -178,7 +252,7 @@ def _power(x: Any, y: Any) -> Any:
         return x**y
     found = computed("{} ** {}", None, operator.pow, x, y)
     if type(found) is Number and found.trace.open:
-        found.trace.outcome_of(Term("type({})", [found.term]), True, found.kind)
+        found.trace.outcome_of(Term("type({})", [found.term], now=type), True, found.kind)
     return found
 
 
@@ -212,9 +286,11 @@ def _comparison(name: str, sign: str, function: Any) -> None:
             if name in ("eq", "ne") and not isinstance(other, (np.ndarray, np.generic, complex)):
                 return NotImplemented
             return function(self.known(), other)
+        if name in ("eq", "ne") and any(type(x) is Number and x.term.sized and not x.trace.open for x in (self, other)):
+            return name == "ne"  # what a trace has left in a cache is nobody's
         values = [x.value if type(x) is Number else x for x in (self, other)]
         outcome = UNKNOWN if any(v is UNKNOWN for v in values) else function(*values)
-        return outcome_of(text, (self, other), outcome)
+        return outcome_of(text, (self, other), outcome, function)
 
     setattr(Number, f"__{name}__", compare)
 
@@ -236,13 +312,20 @@ _unary("__trunc__", "f({})", math.trunc, int)
 
 
 def _of_value(name: str) -> None:
+    shows = name in ("__repr__", "__str__", "__format__")
+
     def method(self: Number, *args: Any) -> Any:
+        if shows and self.term.sized:
+            if not self.trace.open:
+                return str(self.term)
+            if self.trace.inferring:  # in a shape rule nothing but what is wrong is said
+                return getattr(self.value, name)(*args)
         return getattr(self.known(), name)(*args)
 
     setattr(Number, name, method)
 
 
-for _name in ("hash", "repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or",
+for _name in ("repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or",
               "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"):  # fmt: skip
     _of_value(f"__{_name}__")
 
@@ -266,7 +349,7 @@ def on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*operands)
         if function in TESTS.values():
             (x,) = operands
-            return outcome_of("f({})", operands, UNKNOWN if x.value is UNKNOWN else function(x.value), function)
+            return outcome_of("f({})", operands, UNKNOWN if x.value is UNKNOWN else function(x.value), function, function)
         if not all(map(_is_number, operands)):
             return function(*map(_given, operands))
         return computed(_call_text(len(operands)), function, function, *operands, kind=float)

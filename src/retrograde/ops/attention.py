@@ -19,6 +19,7 @@ from ..backend.jit import attention as blocks
 from ..backend.jit import rows as generated
 from ..core.arrays import from_host
 from ..core.aval import Aval
+from ..core.number import made_of_sizes
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal
@@ -67,7 +68,8 @@ def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal:
 
 def causal_mask(targets: int, sources: int, dtype: np.dtype) -> np.ndarray:
     """What is added to the scores where a target looks at the sources not after it: 0, or -inf. Not to be written."""
-    return (_kept_mask if targets * sources <= _KEPT else _made_mask)(targets, sources, dtype)
+    make = _kept_mask if targets * sources <= _KEPT else _made_mask
+    return made_of_sizes(make, (targets, sources), dtype, targets, sources, dtype)
 
 
 def _made_mask(targets: int, sources: int, dtype: np.dtype) -> np.ndarray:

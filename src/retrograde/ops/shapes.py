@@ -26,6 +26,26 @@ def at_least(rank: int, *avals: Any) -> None:
         demand(len(a.shape) >= rank, f"an operand with at least {rank} axes is wanted, got the shape {tuple(a.shape)}")
 
 
+def length_of_slice(k: slice, n: int) -> int:
+    """How many of n elements a slice takes, of which any may be sizes of a trace."""
+    step = 1 if k.step is None else k.step
+
+    def within(bound: Any, missing: int, low: int, high: int) -> int:
+        if bound is None:
+            return missing
+        at = bound + n if bound < 0 else bound
+        return low if at < low else high if at > high else at
+
+    if step > 0:
+        start, stop = within(k.start, 0, 0, n), within(k.stop, n, 0, n)
+    else:
+        start, stop = within(k.start, n - 1, -1, n - 1), within(k.stop, -1, -1, n - 1)
+    if (start >= stop) if step > 0 else (start <= stop):
+        return 0
+    span = stop - start
+    return span if step == 1 else -(-span // step)
+
+
 def square(*avals: Any) -> None:
     """Check that operands are square matrices, or batches of them."""
     at_least(2, *avals)

@@ -15,6 +15,7 @@ from ..backend.jit.halves import converted
 from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.large import CHEAP_LEAST, LEAST, SHARED_LEAST, Large, copied, framed, write, zeros
+from ..core.number import of_a_trace
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import dtype_of, shape_of
 from .kernels import in_c_order
@@ -31,6 +32,7 @@ from .rules import (
     nondifferentiable,
 )
 from .samples import complex_normal, normal, sample
+from .shapes import length_of_slice
 
 # ------------------------------------------------------------------------------------------ shape
 
@@ -367,10 +369,37 @@ def _getitem_numpy(x: Any, *, index: Any) -> Any:
 
 
 def _index_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:
+    if of_a_trace(*shape, *(n for k in index for n in _bounds(k))):
+        return _index_shape_of_sizes(shape, index)
     try:
         return np.broadcast_to(np.zeros(()), shape)[index].shape
     except IndexError as error:
         raise ValueError(str(error)) from error
+
+
+def _bounds(k: Any) -> tuple[Any, ...]:
+    return (k.start, k.stop, k.step) if isinstance(k, slice) else (k,)
+
+
+def _index_shape_of_sizes(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:
+    """The same where sizes of a trace are in it: what decides is asked of them one by one."""
+    missing = len(shape) - sum(k is not None and k is not Ellipsis for k in index)
+    if missing < 0:
+        raise ValueError(f"{len(index)} indices for {len(shape)} axes")
+    found: list[int] = []
+    rest = iter(shape)
+    for k in index if any(k is Ellipsis for k in index) else (*index, Ellipsis):
+        if k is None:
+            found.append(1)
+        elif k is Ellipsis:
+            found += [next(rest) for _ in range(missing)]
+        elif isinstance(k, slice):
+            found.append(length_of_slice(k, next(rest)))
+        else:
+            n = next(rest)
+            if not -n <= k < n:
+                raise ValueError(f"index {k} is out of range for {n} elements")
+    return tuple(found)
 
 
 def _infer_embed(avals: Any, params: dict[str, Any]) -> Aval:

@@ -6,6 +6,7 @@ The dialects translate their arguments and call these; nothing about differentia
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,7 +68,7 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     cls = type(output)._result
     shape, dtype = tuple(shape_of(output)), dtype_of(output)
     if given is None:
-        if int(np.prod(shape, dtype=np.int64)) != 1:
+        if math.prod(shape) != 1:
             raise error_type(cls, GradError)(
                 f"{op}: an output of shape {shape} needs a gradient of that shape (grad_outputs / gradient); "
                 "only an output with one element has an implicit one"

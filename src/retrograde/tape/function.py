@@ -19,6 +19,11 @@ from ..core.node import Node, Slot, tick
 from ..core.value import Value, dtype_of, error_type, shape_of
 
 
+class Scratch:
+    """Base of the objects that a user's function is given to put things on: another one at each call, with nothing on it that a
+    call has left there."""
+
+
 class Custom:
     """What stands in `Node.prim` for a user's function: only what the engine asks of a primitive."""
 

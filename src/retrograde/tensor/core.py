@@ -5,6 +5,7 @@ Its methods are the namespace's functions, defined in the files of their topics;
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from opcode import opmap
@@ -88,7 +89,7 @@ class Tensor(Value):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(values.shape_of(self._a), dtype=np.int64))
+        return math.prod(values.shape_of(self._a))
 
     @property
     def itemsize(self) -> int:

@@ -18,18 +18,20 @@ from .operators import described
 from .promotion import to_dtype
 
 
-def _filled(name: str, create: Any, doc: str) -> Any:
+def _filled(name: str, doc: str) -> Any:
+    """NumPy's function of the name, which is looked up when it is called (compile/sizes.py)."""
+
     def f(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         check_device(name, device)
-        return new(create(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
+        return new(getattr(np, name)(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
 
     return described(f, name, doc)
 
 
 empty = _filled(
-    "empty", np.empty, "A Tensor of a shape with elements that nobody has set; float64 unless `dtype` says otherwise."
+    "empty", "A Tensor of a shape with elements that nobody has set; float64 unless `dtype` says otherwise."
 )
-zeros = _filled("zeros", np.zeros, """A Tensor of zeros; float64 unless `dtype` says otherwise.
+zeros = _filled("zeros", """A Tensor of zeros; float64 unless `dtype` says otherwise.
 
     Examples
     --------
@@ -37,7 +39,7 @@ zeros = _filled("zeros", np.zeros, """A Tensor of zeros; float64 unless `dtype` 
     >>> rg.zeros((2,))
     Tensor([0., 0.])
     """)  # fmt: skip
-ones = _filled("ones", np.ones, "A Tensor of ones; float64 unless `dtype` says otherwise.")
+ones = _filled("ones", "A Tensor of ones; float64 unless `dtype` says otherwise.")
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:

@@ -72,6 +72,18 @@ def test_attention_without_gradients_is_that_with_them(batch_first):
         assert attention(x, x, x, need_weights=False)[0].is_inference()
 
 
+def test_causal_attention_without_gradients_looks_at_nothing_that_comes_later():
+    attention = nn.MultiheadAttention(8, 2).eval()
+    x, later = torch.rand(5, 3, 8), nn.Transformer.generate_square_subsequent_mask(5)
+    for hint in (False, True):
+        recorded = attention(x, x, x, need_weights=False, attn_mask=later, is_causal=hint)[0]
+        with torch.no_grad():
+            plain = attention(x, x, x, need_weights=False, attn_mask=later, is_causal=hint)[0]
+            first = attention(x[:1], x[:1], x[:1], need_weights=False)[0]
+        torch.testing.assert_close(recorded, plain)
+        torch.testing.assert_close(plain[:1], first)
+
+
 @pytest.mark.parametrize("bounds, named", [((), {}), ((-2.0, 3.0), {}), ((), {"to": 2.0}), ((1.0,), {"to": 1.5})])
 def test_uniform_numbers_are_the_same_wherever_they_are_drawn(bounds, named):
     dense, wide, graph = torch.empty(40, 30), torch.empty(40, 30, dtype=torch.float64), torch.empty(40, 30)

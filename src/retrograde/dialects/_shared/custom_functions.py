@@ -52,7 +52,7 @@ class SavedTensor:
         return make(self.cls, self.array, edge, self.level)
 
 
-class Context:
+class Context(custom.Scratch):
     """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
 
     # What holds until it is said otherwise; a context of its own to each call is made in less time so.

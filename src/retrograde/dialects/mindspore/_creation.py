@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ def sizes(op: str, size: Any) -> tuple[int, ...]:
             raise TypeError(f"{op}: a shape is made of integers, got {n!r}")
         if n < 0:
             raise ValueError(f"{op}: a shape cannot have the negative size {n}")
-    return tuple(int(n) for n in found)
+    return tuple(operator.index(n) for n in found)
 
 
 def _given(op: str, dtype: Any, default: Number) -> np.dtype:

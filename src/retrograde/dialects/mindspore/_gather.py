@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -61,7 +62,7 @@ def gather(input_params: Any, input_indices: Any, axis: Any, batch_dims: int = 0
     b = axis_of("gather", batch_dims, len(shape_of(indices)) + 1, "batch_dims")
     if tuple(shape_of(x))[:b] != tuple(shape_of(indices))[:b] or b > i:
         raise ValueError(f"gather: the first {b} axes of both tensors must be equal, and axis come behind them")
-    batches = int(np.prod(shape_of(x)[:b], dtype=np.int64))
+    batches = math.prod(shape_of(x)[:b])
     rows = st.reshape(x, shape=(batches, *shape_of(x)[b:]))
     at = st.reshape(indices, shape=(batches, *shape_of(indices)[b:]))
     taken = st.stack(*(ix.take(rows[k], at[k], axis=i - b) for k in range(batches)), axis=0)
@@ -176,8 +177,8 @@ def _scatter_flat(x: Any, places: list[Any], updates: Any, how: str) -> Any:
     shape = tuple(shape_of(x))
     depth = len(places)
     head, tail = shape[:depth], shape[depth:]
-    rows = int(np.prod(head, dtype=np.int64))
-    width = int(np.prod(tail, dtype=np.int64))
+    rows = math.prod(head)
+    width = math.prod(tail)
     flat: Any = None
     for p, n in zip(places, head):
         flat = p if flat is None else flat * n + p

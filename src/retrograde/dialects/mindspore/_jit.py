@@ -72,7 +72,7 @@ def jit(
         raise TypeError(f"jit: fullgraph must be True or False, got {fullgraph!r}")
     _check_options("jit", options)
     if backend in _BACKENDS:
-        return _compiled(function, fullgraph)
+        return _compiled(function, fullgraph, True if dynamic else None)
 
     def refused(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"jit: backend must be one of {_BACKENDS}, got {backend!r}")
@@ -86,19 +86,19 @@ def ms_function(fn: Callable[..., Any] | None = None, input_signature: Any = Non
     return _compiled(fn, False)
 
 
-def _compiled(f: Any, whole: bool) -> Any:
+def _compiled(f: Any, whole: bool, dynamic: bool | None = None) -> Any:
     """A function, or the construction of a cell, compiled; without one, a decorator."""
     if f is None:
-        return lambda g: _compiled(g, whole)
+        return lambda g: _compiled(g, whole, dynamic)
     from ...compile.compiled import Compiled  # 10 ms, for programs that compile
 
     if isinstance(f, Compiled):
         return f
     if hasattr(f, "construct"):
-        made = Compiled(f.construct, root=f, whole=whole, name=f"{type(f).__qualname__}.construct")
+        made = Compiled(f.construct, root=f, whole=whole, name=f"{type(f).__qualname__}.construct", dynamic=dynamic)
         object.__setattr__(f, "construct", made)
         return f
-    return Compiled(f, whole=whole)
+    return Compiled(f, whole=whole, dynamic=dynamic)
 
 
 def in_graph(cell: Any) -> Any:

@@ -6,6 +6,7 @@ A function of `ops` and the method of the same name often differ in parameter na
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -110,7 +111,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Any:
         raise RuntimeError("mean: not defined for booleans; convert the tensor with astype()")
     if d.kind in "iu":
         total = _sum(x, axis=axes, keepdims=keep_dims)
-        count = int(np.prod([shape_of(x)[a] for a in axes], dtype=np.int64))
+        count = math.prod([shape_of(x)[a] for a in axes])
         return ew.trunc_divide(total, np.asarray(count, dtype_of(total)))
     return _mean(x, axis=axes, keepdims=keep_dims)
 

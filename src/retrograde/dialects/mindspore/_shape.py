@@ -493,7 +493,7 @@ def repeat_method(self: Any, *args: Any, **kwargs: Any) -> Any:
 def resize(self: Any, *new_shape: Any) -> Any:
     """As many elements as a shape has, in order: cut off, or filled up with zeros."""
     shape = spread("resize", new_shape, "new_shape")
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     flat = st.reshape(self, shape=(self.size,))
     if count > self.size:
         from ...ops.manipulation import pad_constant

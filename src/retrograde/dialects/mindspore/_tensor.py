@@ -77,7 +77,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(values.shape_of(self._a), dtype=np.int64))
+        return math.prod(values.shape_of(self._a))
 
     @property
     def nbytes(self) -> int:

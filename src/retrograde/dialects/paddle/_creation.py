@@ -110,8 +110,9 @@ def _shaped(op: str, shape: tuple[Any, ...], options: dict[str, Any]) -> tuple[i
     return sizes(op, () if shape[0] is None else shape[0] if len(shape) == 1 else shape)
 
 
-def _constant(name: str, make_array: Any, text: str) -> Any:
-    """A function that fills a shape: `f(shape, dtype, name)`, or sizes one by one, and what else creation takes."""
+def _constant(name: str, made_by: str, text: str) -> Any:
+    """A function that fills a shape: `f(shape, dtype, name)`, or sizes one by one, and what else creation takes. made_by: the
+    name of NumPy's, which is looked up when it is called (compile/sizes.py)."""
 
     def f(
         shape: Any = (), *more: Any, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,
@@ -124,7 +125,7 @@ def _constant(name: str, make_array: Any, text: str) -> Any:
             if len(more) > 2 or dtype is not None:
                 raise TypeError(f"{label}: wanted (shape, dtype, name), got {1 + len(more)} arguments by position")
             dtype = more[0]
-        array = make_array(_shaped(label, given, options), np_dtype_of(label, dtype))
+        array = getattr(np, made_by)(_shaped(label, given, options), np_dtype_of(label, dtype))
         return _made(label, array, out, device, requires_grad)
 
     label = name
@@ -133,9 +134,9 @@ def _constant(name: str, make_array: Any, text: str) -> Any:
     return api(name, method=False)(f)
 
 
-ones = _constant("ones", np.ones, "A tensor of ones.")
-zeros = _constant("zeros", np.zeros, "A tensor of zeros.")
-empty = _constant("empty", np.zeros, "A tensor whose elements are to be written (zeros here, anything in PaddlePaddle).")
+ones = _constant("ones", "ones", "A tensor of ones.")
+zeros = _constant("zeros", "zeros", "A tensor of zeros.")
+empty = _constant("empty", "zeros", "A tensor whose elements are to be written (zeros here, anything in PaddlePaddle).")
 
 
 def _spelled(x: Any) -> Any:

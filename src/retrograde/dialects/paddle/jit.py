@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._tree import flatten
 from ._api import missing as _missing
 from ._dtype import get_default_dtype
 
@@ -17,17 +18,20 @@ def to_static(
 ) -> Any:  # fmt: skip
     """The function compiled, or the layer with its `forward` compiled; without one, a decorator that does so.
 
-    Traced once where that is shown to give the same, deferred elsewhere (`retrograde.compile_report()` says which). Raises
-    UnsupportedError, when it is called, for what cannot be traced with `full_graph=True`.
+    Traced once where that is shown to give the same, deferred elsewhere (`retrograde.compile_report()` says which); for sizes
+    that vary at once where `input_spec` has one that is not known. Raises UnsupportedError, when it is called, for what cannot
+    be traced with `full_graph=True`.
     """
     if function is None:
         return lambda f: to_static(f, input_spec, build_strategy, backend, full_graph=full_graph, **options)
     if getattr(function, "_not_compiled", False):
         return function
+    varying = any(-1 in getattr(spec, "shape", ()) for spec in flatten(input_spec)[0])
+    dynamic = True if varying else None
     if not hasattr(function, "sublayers"):
-        return _compiled(function, whole=full_graph)
+        return _compiled(function, whole=full_graph, dynamic=dynamic)
     name = f"{type(function).__qualname__}.forward"
-    made = _compiled(function.forward, root=function, whole=full_graph, name=name)
+    made = _compiled(function.forward, root=function, whole=full_graph, name=name, dynamic=dynamic)
     object.__setattr__(function, "forward", made)
     return function
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ def integer(op: str, name: str, x: Any) -> int:
         return x
     if isinstance(x, bool) or not hasattr(x, "__index__"):
         raise TypeError(f"{op}: {name} must be an int, got {x!r} of type {type(x).__name__}")
-    return x.__index__()
+    return operator.index(x)
 
 
 def axis_of(op: str, dim: Any, ndim: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...core.number import is_int
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
@@ -136,7 +137,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, d
         dtype = dtype or fill_value.dtype
         fill_value = fill_value.item()
     d = np_dtype_of("full", dtype, scalar_dtype(fill_value))
-    return from_array(np.full(sizes("full", (size,)), number_array("full", fill_value, d)), requires_grad)
+    value, shape = number_array("full", fill_value, d), sizes("full", (size,))
+    return from_array(np.full(shape, value) if type(value) is np.ndarray else _filled_with(value, shape), requires_grad)
 
 
 @api(method=False)
@@ -147,7 +149,8 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
     check_device("arange", device)
     if end is None:
         start, end = 0, start
-    if type(start) is type(end) is type(step) is int and (dtype is None or dtype is int64) and (
+    whole = type(start) is type(end) is type(step) is int or all(map(is_int, (start, end, step)))
+    if whole and (dtype is None or dtype is int64) and (
         -(1 << 62) < start <= end < 1 << 62 and step > 0
     ):  # fmt: skip
         return from_array(np.arange(start, end, step, np.int64), requires_grad)
@@ -232,10 +235,17 @@ def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 
+def _filled_with(number: Any, shape: tuple[int, ...]) -> Any:
+    """An array filled with a number of a trace, which is an array without elements."""
+    return st.copy(st.broadcast_to(number, shape=shape))
+
+
 def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> np.ndarray:
     """An array filled with a number, of the shape and dtype of a tensor; it lies in memory as a tensor without gaps does,
     unless another `memory_format` is asked for."""
     wanted, a = _like_dtype(op, input, dtype), input._a
+    if type(value) not in (int, np.ndarray):
+        return _filled_with(value, tuple(shape_of(input)))
     keeps = memory_format is None or str(memory_format) == "torch.preserve_format"
     if keeps and type(a) is np.ndarray and not a.flags.c_contiguous and 0 not in a.strides:
         return np.full_like(a, value, dtype=wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
             continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
-        n = n.__index__()
+        n = operator.index(n)
         if n < 0:
             raise RuntimeError(f"{op}: a size cannot be negative, got {n}")
         shape.append(n)

@@ -13,10 +13,10 @@ class OptimizedModule(Module):
 
     _orig_mod: Module
 
-    def __init__(self, mod: Module, whole: bool = False) -> None:
+    def __init__(self, mod: Module, whole: bool = False, dynamic: bool | None = None) -> None:
         super().__init__()
         self._orig_mod = mod
-        self.__dict__["_whole"] = whole
+        self.__dict__["_options"] = {"whole": whole, "dynamic": dynamic}
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module around which this is gives."""
@@ -24,7 +24,7 @@ class OptimizedModule(Module):
         mod = self._orig_mod
         if found is None or found.root is not mod:
             name = f"{type(mod).__qualname__}.forward"
-            found = self.__dict__["_compiled"] = compiled(mod, root=mod, whole=self._whole, name=name)
+            found = self.__dict__["_compiled"] = compiled(mod, root=mod, name=name, **self._options)
         return found(*args, **kwargs)
 
     @property

@@ -103,7 +103,7 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if type(value) is Number and np_dtype.kind == "f":
+    if type(value) is Number and (np_dtype.kind == "f" or (value.kind is int and np_dtype.name == "int64")):
         return constant(value, np_dtype)
     if np_dtype.kind == "b" or (type(value) is int and -128 < value < 128):
         return constant(value, np_dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,6 @@ from ._api import api
 from ._dtype import get_default_dtype
 from .nn.modules import _module_hooks
 
-_VERSION = "retrograde.compile.trace"
 _BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs", "onnxrt", "tvm")
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
@@ -56,8 +56,8 @@ def compile(
     if hasattr(model, "named_modules"):
         from ._optimized_module import OptimizedModule
 
-        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, fullgraph)
-    return compiled(model, whole=fullgraph)
+        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, fullgraph, dynamic)
+    return compiled(model, whole=fullgraph, dynamic=dynamic)
 
 
 def compiled(f: Callable[..., Any], **options: Any) -> Any:
@@ -75,9 +75,11 @@ def _in_autocast() -> bool:
 
 
 def is_compiling() -> bool:
-    """Whether a function is being traced, or runs deferred."""
-    found = sys.modules.get(_VERSION)
-    return found is not None and bool(found.tracing())
+    """Whether a function that is to be compiled is running: traced, deferred, or as it is to see what it does."""
+    trace, compiled = (sys.modules.get(f"retrograde.compile.{name}") for name in ("trace", "compiled"))
+    if compiled is not None and threading.get_ident() in compiled.ALONE:
+        return True
+    return trace is not None and bool(trace.tracing())
 
 
 def is_dynamo_compiling() -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import OBSERVERS, state
+from ...backend import backend_of
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
@@ -297,12 +298,17 @@ def _strided(x: Value, draw: Any, *, fresh: bool = False) -> Any:
     A fresh tensor like `x` has its order of axes, but no gaps: a slice of a C-ordered tensor has a contiguous likeness.
     """
     shape, array = tuple(shape_of(x)), x._a
-    if type(array) is not np.ndarray or array.flags.c_contiguous:
-        return draw(shape, True)
-    order = storage_axes(array.strides)
-    if fresh and order == tuple(range(len(shape))):
+    order = _storage_order(array)
+    if order is None or (fresh and order == tuple(range(len(shape)))):
         return draw(shape, True)
     return structural.transpose(draw(tuple(shape[i] for i in order), False), axes=axes_back(order))
+
+
+def _storage_order(array: Any) -> tuple[int, ...] | None:
+    """The order in which numbers are drawn for an array; None of one that lies in C order."""
+    if type(array) is not np.ndarray:
+        return backend_of(array).storage_order(array)
+    return None if array.flags.c_contiguous else storage_axes(array.strides)
 
 
 def axes_back(order: tuple[int, ...]) -> tuple[int, ...]:
@@ -311,7 +317,7 @@ def axes_back(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
-    if state.levels:
+    if any(level.adopt is None for level in state.levels):  # a transform; a trace goes on as without
         return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad)
     return from_array(_strided(x, draw, fresh=True), requires_grad)
 
@@ -533,9 +539,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
             return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
                                 "BernoulliBackward2")  # fmt: skip
         chances = structural.broadcast_to(elements("bernoulli_", stream, p), shape=tuple(shape_of(self)))
-        array = self._a
-        dense = type(array) is not np.ndarray or array.flags.c_contiguous
-        order = tuple(range(len(shape_of(self)))) if dense else storage_axes(array.strides)
+        order = _storage_order(self._a) or tuple(range(len(shape_of(self))))
         drawn = stream.bernoulli_each(structural.transpose(chances, axes=order), d)
         return self._filled(structural.transpose(drawn, axes=axes_back(order)), "BernoulliBackward1")
 

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ....tensor.promotion import constant
 from .._size import device as device_of
 from .._tensor import Tensor, from_array
+
+_FLOAT32 = np.dtype(np.float32)
 
 
 class GradScaler:
@@ -45,7 +48,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * from_array(np.array(self._scale, np.float32)).to(outputs.dtype)
+            return outputs * from_array(constant(self._scale, _FLOAT32)).to(outputs.dtype)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(x) for x in outputs)
         raise ValueError(f"scale: wanted a tensor or a list of tensors, got {type(outputs).__name__}")

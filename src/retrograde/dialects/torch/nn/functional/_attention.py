@@ -177,7 +177,7 @@ def multi_head_attention_forward(
     if head * num_heads != embed:
         raise AssertionError(f"{op}: the embedding dimension {embed} is not divisible by {num_heads} heads")
     if (
-        query is key is value and is_batched and not need_weights and attn_mask is key_padding_mask is None
+        query is key is value and is_batched and not need_weights and attn_mask is key_padding_mask is None and not is_causal
         and bias_k is bias_v is static_k is static_v is None and not use_separate_proj_weight and not add_zero_attn
         and not (training and dropout_p)
     ):  # fmt: skip
