@@ -28,8 +28,9 @@ from . import pipeline
 from .numbers import PLAIN, STORED, plain, storable
 from .outline import Outlined, instrumented
 from .reads import Reads, Snapshot, TooMuch
+from .substituted import Substituted
 from .trace import tracing
-from .version import Changes, Substituted, Version
+from .version import Changes, Version
 from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
