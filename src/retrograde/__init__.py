@@ -23,7 +23,7 @@ from typing import Any as _Any
 from ._collection import Paused as _Paused
 from ._version import __version__
 
-_paused = _Paused()  # until the modules below are loaded
+_paused = _Paused(lasting=True)  # until the modules below are loaded
 
 # Kernels run in modules of this package; what they meet (a logarithm of zero, say) is a value, not a warning.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"retrograde(\.|$)")

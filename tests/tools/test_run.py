@@ -295,6 +295,29 @@ def test_torch_is_the_dialect(tmp_path):
         assert got.stdout == "True True True\nTrue\n(tensor(6.),)\n", got.stderr
 
 
+def test_what_a_dialect_has_loaded_is_looked_at_by_no_collection(tmp_path):
+    write(tmp_path, {"program.py": """
+        import gc, sys
+        print(gc.get_freeze_count(), "multiprocessing" in sys.modules)
+
+        class Cell:
+            def __del__(self):
+                print("gone")
+
+        import torch
+        cell = Cell()
+        cell.own = cell
+        before = gc.get_freeze_count()
+        print(before > 10_000)
+        import torch.distributions
+        print(gc.get_freeze_count() <= before)
+        del cell
+        gc.collect()
+        """})
+    got = run([*RUN, "program.py"], tmp_path)
+    assert got.stdout == "0 False\nTrue\nTrue\ngone\n", got.stderr
+
+
 def test_torch_in_spawned_processes(tmp_path):
     write(tmp_path, WRONG)
     write(tmp_path, {"program.py": """

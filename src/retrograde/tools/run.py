@@ -9,12 +9,11 @@ import argparse
 import builtins
 import importlib.util
 import io
-import multiprocessing.spawn
 import os
 import pkgutil
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
@@ -62,8 +61,8 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         return 2
     dialects = _activate.available()
     if dialects and not options.real:
-        _activate.take_over(dialects)
-        _carry_to_spawned(dialects)
+        _activate.take_over(dialects, alone=True)
+        sys.meta_path.insert(0, _Spawning(dialects))
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
     sys.modules["__main__"] = main
@@ -187,14 +186,29 @@ def _begin_traceback_in_program() -> None:
     sys.excepthook = report
 
 
-def _carry_to_spawned(dialects: tuple[str, ...]) -> None:
-    """Activate the dialects in processes that multiprocessing starts afresh, before they import the program."""
-    prepare = multiprocessing.spawn.get_preparation_data
+class _Spawning:
+    """A meta-path finder that lets processes which multiprocessing starts afresh activate the dialects before they import the
+    program. It acts when multiprocessing is asked for them: to load that takes ten milliseconds."""
 
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        return {**prepare(name), "retrograde": _Activation(dialects)}
+    def __init__(self, dialects: tuple[str, ...]) -> None:
+        self.dialects = dialects
 
-    multiprocessing.spawn.get_preparation_data = get_preparation_data
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """See `importlib.abc.MetaPathFinder`."""
+        if name != "multiprocessing.spawn":
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        loader: Any = None if spec is None else spec.loader
+        if loader is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                prepare = module.get_preparation_data
+                module.get_preparation_data = lambda main: {**prepare(main), "retrograde": _Activation(self.dialects)}
+
+            loader.exec_module = exec_module
+        return spec
 
 
 class _Activation:
