@@ -26,6 +26,7 @@ from ..core.value import Value
 from . import call as calls
 from . import pipeline
 from .numbers import PLAIN, STORED, plain, storable
+from .outcomes import Otherwise
 from .outline import Outlined, instrumented
 from .reads import Reads, Snapshot, TooMuch
 from .substituted import Substituted
@@ -61,6 +62,9 @@ VERSIONS = 6
 OFTEN = 8
 """Hits of a region for each trace that may fail: a step of another kind now and then (a sample is drawn anew, something is shown)
 does not speak against the others."""
+ASTRAY = 3
+"""Times that what statements decide on elements may come out another way, beside one for `OFTEN` hits: from then on what
+decides is left out."""
 ATTEMPTS = 5
 """Traces of a run's parts that may fail."""
 CONFIRMED = 2
@@ -318,6 +322,10 @@ class Region:
         self.params: list[str] | None = None
         self.versions = Versions()
         self.traced = self.hits = self.confirmed = self.failed = self.passed = 0
+        self.astray = 0
+        """Times that Python would have decided on elements in another way than in the trace."""
+        self.decides = True
+        """Whether a trace may hold for one such way."""
         self.waited = 0
         """Times since the last trace."""
         self.before: list[float] = []
@@ -409,6 +417,12 @@ class Region:
                 self.run.waiting = self
                 return None
             out = version.run(leaves, scalars)
+        except Otherwise:
+            self.astray += 1
+            if self.astray > ASTRAY + self.hits // OFTEN:
+                self.decides = False
+                self.versions.clear()
+            return None
         except Exception as problem:  # the statements raise it themselves, where they do
             self.give_up(f"{type(problem).__name__}: {problem}")
             return None
@@ -473,8 +487,9 @@ class Region:
             return
         for n, x in enumerate(self._numbers):
             self._reads.argument(n, x)
-        self._watch = self._reads.snapshot()
-        self.run.watch(self)
+        if self.run.known is None:  # else an earlier run has looked
+            self._watch = self._reads.snapshot()
+            self.run.watch(self)
 
     def seen(self, i: int, scope: dict[str, Any]) -> bool:
         """The statement before number i has run; whether it was the last."""
@@ -521,7 +536,8 @@ class Region:
             with Paused():  # what a trace makes stays
                 version = _Closed(
                     f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
-                    scalars=scalars, pure=True, varying=self.versions.varying, at_once=self.at_once,
+                    scalars=scalars, pure=True, varying=self.versions.varying, decides=self.decides,
+                    at_once=self.at_once,
                 )  # fmt: skip
             if version.opaque:
                 raise UnsupportedError("what it leaves has a history with functions of the program's")
@@ -608,6 +624,9 @@ class _Closed(Version):
         """Seconds that its code took to be made, or to be read."""
         return found
 
+    def _looks(self) -> Any:
+        return super()._looks() if self.final else None  # LLVM is not loaded for the guards of what runs without
+
     def earned(self) -> bool:
         """Whether machine code would be better by now."""
         return not self.final and self.took >= self.costs()
@@ -618,7 +637,7 @@ class _Closed(Version):
 
     def improve(self) -> None:
         """Go on with machine code, which is confirmed anew."""
-        self.compiled, self.final = super()._code(), True
+        self.compiled, self.final, self._guard = super()._code(), True, None
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
         self.took, self.ran, self.confirmed, self.slow = 0.0, 0, 0, False
 
