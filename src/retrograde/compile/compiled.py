@@ -76,8 +76,14 @@ class Row(NamedTuple):
     counts: dict[str, int]
     reasons: list[str]
 
+    def why(self) -> list[str]:
+        """Why calls ran as they are."""
+        if self.reasons or not self.counts["calls"] or self.counts["compiled_calls"] or self.counts["segments"]:
+            return list(self.reasons)
+        return ["each call was a first one of its kind, or part of such a call of another function: these run as they are"]
+
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "file": self.file, "line": self.line, **self.counts, "reasons": list(self.reasons)}
+        return {"name": self.name, "file": self.file, "line": self.line, **self.counts, "reasons": self.why()}
 
 
 class Report:
@@ -95,7 +101,7 @@ class Report:
         for row in self.rows:
             counts = ", ".join(f"{k} {n}" for k, n in row.counts.items())
             lines.append(f"{row.name} ({row.file}:{row.line}): {counts}")
-            lines += [f"    {reason}" for reason in row.reasons]
+            lines += [f"    {reason}" for reason in row.why()]
         return "\n".join(lines) or "nothing was compiled"
 
     __repr__ = __str__
