@@ -6,7 +6,6 @@ Owns the import hook. Called by users (`retrograde.activate`) and by
 
 from __future__ import annotations
 
-import gc
 import importlib
 import importlib.util
 import pkgutil
@@ -20,7 +19,6 @@ from ._collection import Paused
 from ._version import __version__
 
 DIALECTS = "retrograde.dialects"
-
 
 def available() -> tuple[str, ...]:
     """The names of the dialects that this version of retrograde has, in alphabetical order."""
@@ -54,8 +52,8 @@ def activate(*dialects: str) -> None:
     _explain_missing_names()
 
 
-def take_over(dialects: Sequence[str], *, alone: bool = False) -> None:
-    """What `activate` does to imports, and nothing else to the process; raises what it does. alone: see `_DialectFinder`."""
+def take_over(dialects: Sequence[str]) -> None:
+    """What `activate` does to imports, and nothing else to the process; raises what it does."""
     known = available()
     if not dialects:
         raise ValueError(f"activate: name at least one dialect; there is {_listed(known)}")
@@ -64,7 +62,6 @@ def take_over(dialects: Sequence[str], *, alone: bool = False) -> None:
             raise ValueError(f"activate: retrograde {__version__} has no dialect {name!r}; there is {_listed(known)}")
         _refuse_beside_the_real_one(name)
     _finder.active.update(dialects)
-    _finder.alone |= alone
     for finder in (_finder, _last):
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
@@ -127,10 +124,6 @@ class _DialectFinder:
 
     def __init__(self) -> None:
         self.active: set[str] = set()
-        self.alone = False
-        """Whether the process is a program's from its beginning, as under `retrograde run`: then what is there once a dialect is
-        loaded, modules nearly all of it, is looked at by no garbage collection any more. At the end of each process there are
-        three, which took a fifth of the time of a short program."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -196,12 +189,12 @@ class _AliasLoader:
 
     def __init__(self, ours: str) -> None:
         self.ours = ours
-        self._dialect = ours.removeprefix(f"{DIALECTS}.") in _finder.active
-        """Whether it is a whole dialect."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        with Paused(lasting=self._dialect or not _finder.alone):
-            module = importlib.import_module(self.ours)
+        module = sys.modules.get(self.ours)
+        if module is None:
+            with Paused(lasting=self.ours.count(".") == DIALECTS.count(".") + 1):  # a whole dialect
+                module = importlib.import_module(self.ours)
         self.own_spec = module.__spec__
         return module
 
@@ -216,8 +209,6 @@ class _AliasLoader:
         settle = vars(module).get("_as_framework")  # what a process has to have for programs of the framework
         if settle is not None:
             settle()
-        if _finder.alone and self._dialect:
-            gc.freeze()
 
 
 def _name_classes(name: str, module: ModuleType) -> None:

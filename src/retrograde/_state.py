@@ -113,7 +113,7 @@ class Switched:
         raise NotImplementedError(f"{type(self).__name__} does not say how it is left")
 
     def __del__(self) -> None:
-        if id(self) in state.entered:
+        if state is not None and id(self) in state.entered:  # None: this module has been cleared, at the end of the process
             self.__exit__()
 
 LOOKED_AT: list[int] = []

@@ -212,9 +212,17 @@ def test_decisions_that_come_out_another_way_are_left_out(monkeypatch):
 
 def test_guards_of_what_runs_as_numpy_do_not_load_llvm(monkeypatch):
     monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
+    guard = shortcut.guard
     monkeypatch.setattr(shortcut, "guard", None)  # called, it would fail
-    region = max(regions_of(NESTED, monkeypatch), key=lambda region: region.hits)
-    assert region.hits
+    monkeypatch.setattr(shortcut.llvm, "met", bool)  # nobody has asked LLVM here before
+    assert max(region.hits for region in regions_of(NESTED, monkeypatch))
+    monkeypatch.undo()
+    asked = []
+    guard([])  # which puts them on disk
+    monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
+    monkeypatch.setattr(shortcut, "guard", lambda looks: asked.append(looks) or guard(looks))
+    assert max(region.hits for region in regions_of(NESTED, monkeypatch))
+    assert asked or not shortcut.at_hand()  # nobody links objects without LLVM here
 
 
 @pytest.mark.long  # what pays is decided by the clock, which other tests' load disturbs

@@ -25,6 +25,7 @@ from ..core.node import Accumulate, Node, producer
 from ..core.value import Value
 from . import call as calls
 from . import pipeline
+from .emit import shortcut
 from .numbers import PLAIN, STORED, plain, storable
 from .outcomes import Otherwise
 from .outline import Outlined, instrumented
@@ -625,7 +626,9 @@ class _Closed(Version):
         return found
 
     def _looks(self) -> Any:
-        return super()._looks() if self.final else None  # LLVM is not loaded for the guards of what runs without
+        if self.final or shortcut.at_hand():
+            return super()._looks()
+        return None  # LLVM is not loaded for the guards of what runs without
 
     def earned(self) -> bool:
         """Whether machine code would be better by now."""

@@ -708,22 +708,27 @@ def _binding(prim: Primitive, count: int = 0) -> dict[str, FunctionType]:
 def _on_first_call(
     prim: Primitive, names: tuple[str, ...], written: Callable[[str], list[str]], **given: Any
 ) -> dict[str, FunctionType]:
-    """Functions of these names, of which each gets its code at its first call: an import compiles nothing, and a program no
-    `bind_level` for operands to which the general case would be left.
+    """Functions of these names, of which each gets its code at its first call: an import compiles nothing. Calls that would be
+    left to the general case do not count: a trace makes a few of each operation.
 
     The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
     """
     scope: dict[str, Any] = {"__name__": __name__}
     functions = {name: FunctionType(_FIRST[name], scope, name) for name in names}
 
-    def general(*operands: Any, **params: Any) -> Any:
+    def op(*operands: Any, **params: Any) -> Any:
+        return binding.op_general(prim, operands, params)
+
+    def bind(*operands: Any, **params: Any) -> Any:
         return binding.bind_general(prim, operands, params)
 
     def finish(name: str, operands: Any) -> Any:
-        if name == "bind_level":
-            top = max((x._level for x in operands if isinstance(x, Value)), default=0)
-            if state.tapes.get(top) is None:
-                return general
+        top, plain = 0, True
+        for x in operands:
+            if isinstance(x, Value):
+                top, plain = max(top, x._level), plain and type(x._a) is _ndarray
+        if name != "look" and not (plain and name != "bind_level") and state.tapes.get(top) is None:
+            return op if name == "op" else bind
         with _finishing:
             if functions[name].__code__ is _FIRST[name]:
                 if "PRIM" not in scope:

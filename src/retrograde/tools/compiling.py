@@ -41,7 +41,7 @@ class Compiling:
         known = earlier.read(source, file)
         if known is not None and not known:
             return None
-        with Paused(lasting=self._program is None):  # a look at all that the library holds takes as long as the rest
+        with Paused():  # a look at all that the library holds takes as long as the rest
             if self._program is None:
                 from ..compile.regions import Program  # 15 ms, for programs that have something to gain
 

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import contextlib
+import gc
 import importlib.util
 import io
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -18,6 +21,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from .. import _activate
+from .._collection import Paused
 from .compiling import Compiling
 
 NAME = "run"
@@ -61,8 +65,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         return 2
     dialects = _activate.available()
     if dialects and not options.real:
-        _activate.take_over(dialects, alone=True)
+        _activate.take_over(dialects)
         sys.meta_path.insert(0, _Spawning(dialects))
+        _load_ahead(options.script, dialects)
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
     sys.modules["__main__"] = main
@@ -88,6 +93,21 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         _begin_traceback_in_program()
         raise
     return 0
+
+
+def _load_ahead(script: str | None, dialects: Sequence[str]) -> None:
+    """Load the dialects that a file begins with importing, as long as there is nothing of the program, and let no garbage
+    collection look at what there is by then: at the end of a process there are three, which took a fifth of the time of a short
+    program. What the program makes is collected as ever."""
+    source = b""
+    with contextlib.suppress(Exception), Paused():  # whatever is wrong is for the program to meet
+        if script is not None and os.path.isfile(script):
+            with io.open_code(os.path.abspath(script)) as file:
+                source = file.read()
+        for name in dialects:
+            if re.search(rb"^(?:import|from)\s+%b\b" % name.encode(), source, re.MULTILINE):
+                importlib.import_module(f"{_activate.DIALECTS}.{name}")
+        gc.freeze()
 
 
 class _CannotRun(Exception):

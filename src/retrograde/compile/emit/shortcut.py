@@ -97,6 +97,11 @@ def offered() -> bool:
     )  # fmt: skip
 
 
+def at_hand() -> bool:
+    """Whether guards are offered, and are there without LLVM: on disk."""
+    return llvm.met() and offered() and llvm.kept("holds", llvm.key(_text("holds"))) is not None
+
+
 # ------------------------------------------------------------------------------------------ what is looked at
 
 
