@@ -210,6 +210,32 @@ def test_decisions_that_come_out_another_way_are_left_out(monkeypatch):
     assert all(region.astray < 50 and not region.decides for region in astray)
 
 
+UNBOUND = """
+def run(steps, other):
+    base = torch.tensor([0.1, 0.2, 0.3])
+    for step in range(steps):
+        x = torch.tanh(base * step)
+        if other is not None:
+            t = torch.cos(x) + other
+            x = x * t
+        y = torch.sin(x) + torch.cos(x)
+        seen.append(round(y.sum().item(), 3))
+    try:
+        seen.append(t.tolist())
+    except UnboundLocalError:
+        seen.append("t has no value")
+
+seen = []
+for other in (None, 1.5):
+    run(60, other)
+"""
+
+
+def test_a_variable_may_have_a_value_in_one_branch_only(monkeypatch):
+    region = max(regions_of(UNBOUND, monkeypatch), key=lambda region: region.hits)
+    assert region.hits > 100
+
+
 def test_guards_of_what_runs_as_numpy_do_not_load_llvm(monkeypatch):
     monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
     guard = shortcut.guard

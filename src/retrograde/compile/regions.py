@@ -26,7 +26,7 @@ from ..core.value import Value
 from . import call as calls
 from . import pipeline
 from .emit import shortcut
-from .numbers import PLAIN, STORED, plain, storable
+from .numbers import MISSING, PLAIN, STORED, plain, storable
 from .outcomes import Otherwise
 from .outline import Outlined, instrumented
 from .reads import Reads, Snapshot, TooMuch
@@ -432,7 +432,7 @@ class Region:
         self.after += took
         if not version.gains(took, min(self.before, default=1e9)):
             self.give_up("it takes longer compiled")
-        return dict(zip(self.names, out))
+        return {name: x for name, x in zip(self.names, out) if x is not MISSING}
 
     def _given(self, scope: dict[str, Any]) -> Any:
         if state.mode == WATCHED or state.levels or state.run is not None:
@@ -443,11 +443,7 @@ class Region:
         if self.params is None:
             self._choose(scope)
         assert self.params is not None
-        try:
-            args = [scope[name] for name in self.params]
-        except KeyError:
-            return None
-        found, tree = flatten(args)
+        found, tree = flatten(self._arguments(scope))
         leaves, kinds = list[Any](), list[Any]()
         for x in found:
             if isinstance(x, Value):
@@ -464,6 +460,11 @@ class Region:
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         return found, tree, leaves, (tree, tuple(kinds), state.mode, alike, ambient)
 
+    def _arguments(self, scope: dict[str, Any]) -> list[Any]:
+        """The variables that are arguments; MISSING where one has no value yet, as what only one branch gives one."""
+        assert self.params is not None
+        return [scope.get(name, MISSING) for name in self.params]
+
     def _choose(self, scope: dict[str, Any]) -> None:
         """The names that are arguments: variables. Modules, functions and classes of the program are read as globals."""
         outlined = self.run.outlined
@@ -472,7 +473,8 @@ class Region:
             self.params = sorted(takes & outlined.local)
         else:
             fixed = (type, type(np), type(flatten), type(len))
-            self.params = sorted(n for n in takes if n in scope and not isinstance(scope[n], fixed))
+            known = {n for n in takes if n in scope and not isinstance(scope[n], fixed)}
+            self.params = sorted(known | {n for n in takes if n not in scope and n in self.names})
 
     # ---------------------------------------------------------------------------------------- a look beforehand
 
@@ -482,7 +484,7 @@ class Region:
         self._f = self.run.outlined.function(self.start, self.end, self.params, self.run.scope)
         self._numbers = scalars_in(found)
         try:
-            self._reads = Reads(self._f, *found, [scope[name] for name in self.params])
+            self._reads = Reads(self._f, *found, self._arguments(scope))
         except TooMuch as problem:
             self.give_up(str(problem))
             return
@@ -570,12 +572,8 @@ class Region:
         version, expected, leaves, began = self._pending
         self._pending = None
         self.before.append(_now() - began)
-        try:
-            out = tuple([scope[name] for name in self.names])
-        except KeyError as missing:
-            self.give_up(f"{missing} has no value after it")
-            return
         assert self.params is not None
+        out = tuple([scope.get(name, MISSING) for name in self.names])
         kept = [scope.get(name) for name in self.params if name not in self.names]
         if any(type(x) in (list, dict) and any(x is y for y in kept) for x in out):
             self.give_up("it gives a container another name")  # a version gives a new one
