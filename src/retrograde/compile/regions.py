@@ -39,18 +39,18 @@ _ndarray = np.ndarray
 _now = time.thread_time
 """What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
 
-TRACED, TIMES = 0.010, 20
+TRACED, TIMES = 0.005, 12
 """What a trace costs: so many seconds, and so many times of the run."""
 PAYS, ENOUGH = 0.020, 0.150
 """Seconds that a run whose number of turns is not known has taken in all before it is traced, at least and at most."""
-LOADED, TRANSLATED = 0.060, 3e-3
+LOADED, TRANSLATED = 0.060, 2e-3
 """Seconds that LLVM takes to be there, and to translate an operation: a version runs as straight-line NumPy until it has taken as
 long, unless its machine code is on disk or an earlier run of the program has shown that it is worth it."""
 SAVED = 0.5
 """The share of a run's time that a trace saves, as long as nothing is known."""
 FASTER = 0.4
 """Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.7 of it, where arrays are small."""
-HOOKS = 0.030
+HOOKS = 0.020
 """Seconds that a program takes for being compiled at all: the import, the hooks."""
 RUNS = 10
 """Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
@@ -345,17 +345,17 @@ class Region:
     def row(self) -> dict[str, Any]:
         """What the report says."""
         outlined = self.run.outlined
-        before = min(self.before, default=0.0)
         return {
             "file": outlined.file, "name": outlined.name, "line": outlined.statements[self.start].lineno,
             "end": outlined.statements[self.end - 1].end_lineno, "hits": self.hits, "versions": self.traced,
-            "before": before, "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
+            "before": self._before(), "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
             "reason": self.reason,
         }  # fmt: skip
 
     def worth_machine_code(self) -> bool:
         """Whether some more runs of the program would earn the machine code, or have it from disk."""
-        return RUNS * self._net(machine_code=True) >= sum(v.costs() for v in self._closed() if not v.final)
+        costs = {v.form(): v.costs() for v in self._closed() if not v.final}  # of several that do the same once
+        return RUNS * self._net(machine_code=True) >= sum(costs.values())
 
     def net(self) -> float:
         """Seconds that it would save in such a program from the beginning, less those that it takes to be traced."""
@@ -365,8 +365,14 @@ class Region:
         after = self.after / self.hits if self.hits else 0.0
         if machine_code and not all(version.final for version in self._closed()):
             after *= FASTER  # that of NumPy for the most part
-        saved = self.passed * (min(self.before, default=0.0) - after)
+        saved = (self.run.calls + self.passed) * (self._before() - after)
         return saved - (self.tracing if machine_code else self.compiling)
+
+    def _before(self) -> float:
+        """Seconds that the statements take as they are."""
+        ran = [v for v in self._closed() if v.hits]
+        hits = sum(v.hits for v in ran)
+        return sum(v.before * v.hits for v in ran) / hits if hits else min(self.before, default=0.0)
 
     def _closed(self) -> list[_Closed]:
         """The versions that are there."""
@@ -397,7 +403,8 @@ class Region:
             return None
         scalars = scalars_in(found)
         self.waited += 1
-        pays = self.waited * min(self.before, default=1.0) >= self.compiling  # another version has to be earned like the first
+        # Another version has to be earned like the first.
+        pays = self.waited * min(self.before, default=1.0) * max(self.traced, 1) >= self.compiling
         version: Any = self.versions.holding(key, scalars, noting=pays)
         if version is None:
             if not pays:
@@ -411,7 +418,7 @@ class Region:
                 version.improve()
                 self.compiling += _now() - began
             elif version.slow:
-                version.took += min(self.before, default=0.0)
+                version.took += version.before
                 return None
             if not version.confirmed or self.confirmed < CONFIRMED:
                 self._pending = version, version.tried(leaves, scalars), leaves, _now()
@@ -430,7 +437,7 @@ class Region:
         self.hits += 1
         took = _now() - began
         self.after += took
-        if not version.gains(took, min(self.before, default=1e9)):
+        if not version.gains(took):
             self.give_up("it takes longer compiled")
         return {name: x for name, x in zip(self.names, out) if x is not MISSING}
 
@@ -571,7 +578,9 @@ class Region:
         """The statements have run: is what they left what the version gives?"""
         version, expected, leaves, began = self._pending
         self._pending = None
-        self.before.append(_now() - began)
+        took = _now() - began
+        self.before.append(took)
+        version.before = min(version.before, took)
         assert self.params is not None
         out = tuple([scope.get(name, MISSING) for name in self.names])
         kept = [scope.get(name) for name in self.params if name not in self.names]
@@ -611,7 +620,10 @@ class _Closed(Version):
         self._at_once = at_once
         self.took = 0.0
         """Seconds that the code which it has now has taken, or that the statements have taken in its place (`slow`)."""
-        self.ran = 0
+        self.before = 1e9
+        """Seconds that the statements have taken at least, where they were to do the same."""
+        self.ran = self.hits = 0
+        """Times that the code which it has now has run, and those that any has."""
         self.slow = False
         """Whether the statements take less time than straight-line NumPy, and run themselves until machine code is earned."""
         super().__init__(*args, **kwargs)
@@ -642,11 +654,12 @@ class _Closed(Version):
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
         self.took, self.ran, self.confirmed, self.slow = 0.0, 0, 0, False
 
-    def gains(self, took: float, before: float) -> bool:
-        """Note that a call has taken some seconds; whether the version is to be kept, where the statements take `before`."""
+    def gains(self, took: float) -> bool:
+        """Note that a call has taken some seconds; whether the version is to be kept."""
         self.took += took
         self.ran += 1
-        if self.ran == 8 and self.took > 8 * 0.95 * before:
+        self.hits += 1
+        if self.ran == 8 and self.took > 8 * 0.95 * self.before:
             self.slow = not self.final
             return self.slow
         return True
