@@ -148,7 +148,7 @@ base = torch.tensor([0.1, 0.2, 0.3])
 for step in range(300):
     x = base * step
     y = torch.tanh(x) + torch.cos(x)
-    if step % 50 == 49:
+    if step % 50 > 47:
         y = y * (1 + y.__array__().size)
     z = torch.sin(y) + y * 2
     seen.append(round(z.sum().item(), 3))
@@ -208,6 +208,27 @@ def test_decisions_that_come_out_another_way_are_left_out(monkeypatch):
     astray = [region for region in found if region.astray]
     assert astray
     assert all(region.astray < 50 and not region.decides for region in astray)
+
+
+SCHEDULE = """
+seen = []
+base, rate = torch.tensor([0.1, 0.2, 0.3]), [0.5]
+for step in range(200):
+    x = torch.tanh(base * rate[0])
+    y = torch.sin(x) + torch.cos(x)
+    if len(seen) in (70, 140):
+        y = y * 2
+    z = torch.sin(y) + y * 2
+    seen.append(round(z.sum().item(), 3))
+    if step in (80, 130):
+        rate[0] *= 0.5
+"""
+
+
+def test_what_happens_now_and_then_is_not_worth_a_trace(monkeypatch):
+    region = max(regions_of(SCHEDULE, monkeypatch), key=lambda region: region.hits)
+    assert region.hits > 150
+    assert region.traced <= 3
 
 
 UNBOUND = """

@@ -48,8 +48,8 @@ LOADED, TRANSLATED = 0.060, 2e-3
 long, unless its machine code is on disk or an earlier run of the program has shown that it is worth it."""
 SAVED = 0.5
 """The share of a run's time that a trace saves, as long as nothing is known."""
-FASTER = 0.4
-"""Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.7 of it, where arrays are small."""
+FASTER = 0.3
+"""Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.5 of it, where arrays are small."""
 HOOKS = 0.020
 """Seconds that a program takes for being compiled at all: the import, the hooks."""
 RUNS = 10
@@ -327,6 +327,8 @@ class Region:
         """Times that Python would have decided on elements in another way than in the trace."""
         self.decides = True
         """Whether a trace may hold for one such way."""
+        self.missed = self.misses = 0
+        """Times for which there was no version, one after the other and in all."""
         self.waited = 0
         """Times since the last trace."""
         self.before: list[float] = []
@@ -406,8 +408,11 @@ class Region:
         # Another version has to be earned like the first.
         pays = self.waited * min(self.before, default=1.0) * max(self.traced, 1) >= self.compiling
         version: Any = self.versions.holding(key, scalars, noting=pays)
+        self.missed = 0 if version is not None else self.missed + 1
         if version is None:
-            if not pays:
+            self.misses += 1
+            alone = self.missed < 2 and self.misses * OFTEN <= self.passed
+            if alone or not pays:  # what happens now and then, as where a rate is changed, is not worth a trace
                 return None
             version = self._trace(key, found, tree, leaves, scalars)
             if version is None:
