@@ -216,7 +216,7 @@ base, rate = torch.tensor([0.1, 0.2, 0.3]), [0.5]
 for step in range(200):
     x = torch.tanh(base * rate[0])
     y = torch.sin(x) + torch.cos(x)
-    if len(seen) in (70, 140):
+    if step in (70, 140):
         y = y * 2
     z = torch.sin(y) + y * 2
     seen.append(round(z.sum().item(), 3))
