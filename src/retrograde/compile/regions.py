@@ -50,8 +50,6 @@ SAVED = 0.5
 """The share of a run's time that a trace saves, as long as nothing is known."""
 FASTER = 0.3
 """Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.5 of it, where arrays are small."""
-HOOKS = 0.020
-"""Seconds that a program takes for being compiled at all: the import, the hooks."""
 RUNS = 10
 """Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
 LEAST = 100e-6
@@ -70,6 +68,8 @@ ATTEMPTS = 5
 """Traces of a run's parts that may fail."""
 CONFIRMED = 2
 """Times that a region runs both ways before it is believed; each version does so once."""
+_TIMED = (4, 16, 64)
+"""Times that a version has run before the statements are timed again."""
 _BY_VALUE = (bool, complex, str, bytes, type(None))
 
 
@@ -86,6 +86,8 @@ class Program:
 
     def __init__(self, ambient: Callable[[], Any] = tuple) -> None:
         self.ambient = ambient
+        self.took = 0.0
+        """Seconds that the program has taken for being compiled at all: the import, the hooks."""
         self.runs: list[Run] = []
         self.files: dict[str, list[Run | None]] = {}
         """The runs of each file, in the order in which they are there; None for one that has no hooks."""
@@ -115,7 +117,7 @@ class Program:
             file: {
                 i: [(region.start, region.end, region.worth_machine_code()) for region in useful]
                 for i, run in enumerate(runs)
-                if run is not None and gained > HOOKS and (useful := run.useful())
+                if run is not None and gained > self.took and (useful := run.useful())
             }
             for file, runs in self.files.items()
         }
@@ -370,6 +372,11 @@ class Region:
         saved = (self.run.calls + self.passed) * (self._before() - after)
         return saved - (self.tracing if machine_code else self.compiling)
 
+    def _spent(self, seconds: float) -> None:
+        """Note time that each run of the program takes to trace the statements, and to make sure of it."""
+        self.compiling += seconds
+        self.tracing += seconds
+
     def _before(self) -> float:
         """Seconds that the statements take as they are."""
         ran = [v for v in self._closed() if v.hits]
@@ -425,8 +432,13 @@ class Region:
             elif version.slow:
                 version.took += version.before
                 return None
-            if not version.confirmed or self.confirmed < CONFIRMED:
-                self._pending = version, version.tried(leaves, scalars), leaves, _now()
+            wanted = not version.confirmed or self.confirmed < CONFIRMED
+            if wanted or version.to_be_timed():
+                start = _now()
+                expected = version.tried(leaves, scalars) if wanted else None
+                now = _now()
+                self._spent(now - start)
+                self._pending = version, expected, leaves, now
                 self.run.waiting = self
                 return None
             out = version.run(leaves, scalars)
@@ -496,7 +508,9 @@ class Region:
         self._f = self.run.outlined.function(self.start, self.end, self.params, self.run.scope)
         self._numbers = scalars_in(found)
         try:
+            began = _now()
             self._reads = Reads(self._f, *found, self._arguments(scope))
+            self._spent(_now() - began)
         except TooMuch as problem:
             self.give_up(str(problem))
             return
@@ -571,8 +585,8 @@ class Region:
                 _statement(problem, f.__code__, outlined) if known else (),
             )
             return None
-        self.compiling += _now() - began
-        self.tracing += _now() - began - version.making
+        self._spent(_now() - began)
+        self.tracing -= version.making
         self.traced += 1
         self.waited = 0
         self._fixed.append(rest)  # their ids are in the key
@@ -580,19 +594,23 @@ class Region:
         return version
 
     def compare(self, scope: dict[str, Any]) -> None:
-        """The statements have run: is what they left what the version gives?"""
+        """The statements have run, which is timed; and is what they left what the version gives?"""
         version, expected, leaves, began = self._pending
         self._pending = None
         took = _now() - began
         self.before.append(took)
         version.before = min(version.before, took)
+        if expected is None:
+            return
         assert self.params is not None
         out = tuple([scope.get(name, MISSING) for name in self.names])
         kept = [scope.get(name) for name in self.params if name not in self.names]
         if any(type(x) in (list, dict) and any(x is y for y in kept) for x in out):
             self.give_up("it gives a container another name")  # a version gives a new one
             return
+        began = _now()
         unlike = version.unlike(expected, leaves, out)
+        self._spent(_now() - began)
         if unlike is not None:
             self.give_up(f"run from its trace it gave something else: {unlike}")
         version.confirmed += 1
@@ -627,8 +645,9 @@ class _Closed(Version):
         """Seconds that the code which it has now has taken, or that the statements have taken in its place (`slow`)."""
         self.before = 1e9
         """Seconds that the statements have taken at least, where they were to do the same."""
-        self.ran = self.hits = 0
-        """Times that the code which it has now has run, and those that any has."""
+        self.ran = self.hits = self.timed = 0
+        """Times that the code which it has now has run, those that any has, and how many there were when the statements were
+        timed."""
         self.slow = False
         """Whether the statements take less time than straight-line NumPy, and run themselves until machine code is earned."""
         super().__init__(*args, **kwargs)
@@ -657,7 +676,14 @@ class _Closed(Version):
         """Go on with machine code, which is confirmed anew."""
         self.compiled, self.final, self._guard = super()._code(), True, None
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
-        self.took, self.ran, self.confirmed, self.slow = 0.0, 0, 0, False
+        self.took, self.ran, self.timed, self.confirmed, self.slow = 0.0, 0, 0, 0, False
+
+    def to_be_timed(self) -> bool:
+        """Whether the statements are to run in its place, to be timed again: the first times they take longer."""
+        due = self.ran in _TIMED and self.timed < self.ran
+        if due:
+            self.timed = self.ran
+        return due
 
     def gains(self, took: float) -> bool:
         """Note that a call has taken some seconds; whether the version is to be kept."""
