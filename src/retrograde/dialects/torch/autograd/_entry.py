@@ -147,7 +147,7 @@ def backward(
         grad_tensors = grad_variables
     if OPENED:
         refuse_in_transforms("backward", state.levels)
-    ys = _tensors("backward", "tensors", tensors)
+    ys = _below_duals(_tensors("backward", "tensors", tensors))
     chosen = None
     if inputs is not None:
         chosen = _tensors("backward", "inputs", inputs)
@@ -160,6 +160,11 @@ def backward(
     if create_graph:
         _warn_of_cycles()
     tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
+
+
+def _below_duals(ys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors with the primals of dual ones, whose history is on the tape below the dual level."""
+    return tuple(unpack_dual(y).primal if type(y._a) is DualArray else y for y in ys)
 
 
 def _warn_of_cycles() -> None:
@@ -179,6 +184,7 @@ def tensor_backward(
             _warn_of_cycles()
         if OPENED:
             refuse_in_transforms("backward", state.levels)
+            (self,) = _below_duals((self,))
         tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
