@@ -195,7 +195,7 @@ def test_what_is_returned_beside_the_output_has_no_holes():
 
 
 def test_the_derivative_that_linearize_gives_checks_its_tangents():
-    out, derivative = torch.func.linearize(torch.sin, X)
+    _, derivative = torch.func.linearize(torch.sin, X)
     assert torch.allclose(derivative(2 * X), 2 * X * torch.cos(X))
     for wrong in ((X[:2],), (X.double(),), (), (X, X), ({"a": X},)):
         with pytest.raises(RuntimeError, match="tangent"):

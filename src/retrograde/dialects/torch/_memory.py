@@ -292,7 +292,9 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this tensor another shape; elements that it did not have before are undefined (zeros here)."""
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
-    if tensor_argument("resize_", self)._node is not None and not self._inference:
+    if tensor_argument("resize_", self)._inference:
+        self._policy.check_change("resize_", self)
+    elif self._node is not None:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
     last = repr(memory_format).startswith("torch.channels_last")
     if shape == tuple(shape_of(self)) and not last:

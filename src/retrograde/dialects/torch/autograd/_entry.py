@@ -18,6 +18,7 @@ from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor, refuse_in_transforms
+from ._passes import ExecutionEngine
 from .forward_ad import OPEN, make_dual, unpack_dual
 
 
@@ -26,6 +27,8 @@ class GradientEdge(NamedTuple):
 
     node: Any
     output_nr: int
+    ownership_token: Any = None
+    """What keeps the node alive elsewhere; here `node` does."""
 
 
 def _end(edge: GradientEdge) -> Tensor:
@@ -95,8 +98,6 @@ def grad(
         raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
-    if materialize_grads and (isinstance(inputs, GradientEdge) or any(isinstance(x, GradientEdge) for x in inputs)):
-        raise RuntimeError("grad: materialize_grads=True needs tensors as inputs, whose zeros are wanted, and no edges")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
     if SparseTensor in map(type, xs):  # the gradient of a sparse tensor is that of its values
         kept = tuple(x._v if type(x) is SparseTensor else x for x in xs)
@@ -197,6 +198,8 @@ class _VariableMeta(type):
 
 class Variable(metaclass=_VariableMeta):
     """The old name of a tensor: `Variable(x, requires_grad=True)` is a leaf of its own that holds the memory of `x`."""
+
+    _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
         if not isinstance(data, Tensor):
