@@ -29,7 +29,7 @@ from ..core import large
 from ..core import value as values
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
-from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.node import FREED, Accumulate, Node, Slot, producer
 from ..core.policy import TapePolicy
 from ..core.record import Primitive
 from ..core.scattered import Scattered, merged

@@ -12,9 +12,9 @@ from typing import Any
 from ....tape.engine import current_run
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
+from .._grad_modes import enable_grad
 from .._policy import CheckpointError
 from .._tensor import Tensor
-from .._grad_modes import enable_grad
 from ..amp import autocast
 from ..autograd import Function, backward
 from ..random import back_to, mark
