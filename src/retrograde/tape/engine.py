@@ -280,6 +280,8 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
         if node.saved and node.packed is None:
             for array in node.saved:
                 if array is not None and (node.stale or _changed(array, node.seq)):
+                    if state.anomaly:
+                        _tell(node)
                     raise error_type(cls, MutationError)(
                         f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
                         f"{node.prim.name} had used it; change a clone() instead, or do it before"
@@ -803,6 +805,15 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
 
 
+def _tell(node: Node) -> None:
+    """Under anomaly mode: warn that the derivative of an operation cannot be used, and say where it was recorded."""
+    warnings.warn(
+        f"{describe(node)}: an error in the backward pass"
+        + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
+        UserWarning, stacklevel=2,
+    )  # fmt: skip
+
+
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:
     """Under anomaly mode: raise where a rule has produced nan."""
     for i, r in enumerate(results):
@@ -812,11 +823,7 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
             continue
         array = r if type(r) is _ndarray else backend_of(r).to_host(r)
         if np.isnan(array).any():
-            warnings.warn(
-                f"{describe(node)}: an error in the backward pass"
-                + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
+            _tell(node)
             raise error_type(this.cls, GradError)(
                 f"the derivative of {describe(node)} gave nan for operand {i}"
                 + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")

@@ -308,3 +308,50 @@ def test_inference_tensors_stay_out_of_the_graph():
             change()
     with pytest.raises(RuntimeError, match="True or False"):
         torch.ones(1).requires_grad = 1
+
+
+def test_gradcheck_looks_at_what_has_no_cotangent():
+    class Tenfold(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 10
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 10
+
+    check, x = torch.autograd.gradcheck, torch.ones(2, dtype=torch.double, requires_grad=True)
+    with pytest.raises(TypeError):
+        check(Tenfold.apply, x)
+    assert check(Tenfold.apply, x, check_undefined_grad=False)
+
+    def hooked(x):
+        y = x.clone()
+        y.register_hook(refuse)
+        return y
+
+    def refuse(g):
+        if g is None:
+            raise RuntimeError("nothing")
+
+    with pytest.raises(RuntimeError, match="no gradient"):
+        check(hooked, x)
+    assert check(lambda t: t.long(), x), "what has no derivative has the right one"
+    assert torch.autograd.gradgradcheck(torch.sin, x, check_fwd_over_rev=True)
+    for wrong in ({"check_batched_grad": True, "check_backward_ad": False, "check_forward_ad": True},
+                  {"check_batched_forward_grad": True}):  # fmt: skip
+        with pytest.raises(AssertionError, match="batched"):
+            check(torch.sin, x, **wrong)
+
+
+def test_zeros_are_made_for_edges_that_are_used():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    unused = torch.autograd.graph.get_gradient_edge(x.split(1)[0])
+    other = torch.zeros(3, requires_grad=True)
+    found = torch.autograd.grad(y.sum(), [edge, other], materialize_grads=True, retain_graph=True)
+    assert [g.tolist() for g in found] == [[1, 1], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="edge"):
+        torch.autograd.grad(y.sum(), [unused], materialize_grads=True)

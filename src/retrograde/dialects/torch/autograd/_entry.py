@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...._state import OPENED, state
+from ....core.arrays import zeros_for
 from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
@@ -52,6 +53,11 @@ def _tensors(op: str, argument: str, given: Any) -> tuple[Any, ...]:
         if not isinstance(x, Tensor):
             raise TypeError(f"{op}: {argument}[{i}] must be a tensor, got {type(x).__name__}")
     return found
+
+
+def _edges_among(given: Any) -> list[int]:
+    """The places of the edges among tensors and edges, or of the only one."""
+    return [i for i, x in enumerate((given,) if isinstance(given, (Tensor, GradientEdge)) else given) if type(x) is GradientEdge]
 
 
 def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
@@ -107,6 +113,11 @@ def grad(
         "create_graph": create_graph, "allow_unused": bool(allow_unused), "materialize_grads": materialize_grads,
         "is_grads_batched": is_grads_batched,
     }  # fmt: skip
+    if materialize_grads and (edges := _edges_among(inputs)):
+        found = grad(ys, xs, gradients, retain_graph, create_graph, True, True, is_grads_batched)
+        if any(found[i] is None for i in edges):
+            raise RuntimeError("grad: materialize_grads=True makes zeros like an input, and an unused edge is like none")
+        return tuple(zeros_for(x) if g is None else g for x, g in zip(xs, found))
     if OPEN and any(type(y._a) is DualArray for y in ys):
         return _dual_grad(ys, xs, gradients, retain_graph, options)
     return tape.grad(ys, xs, gradients, retain_graph=retain_graph, **options)
