@@ -76,6 +76,8 @@ class State(threading.local):
     """The open levels that are tapes, by number; never changed, always put anew."""
     tape: Any = None
     """The innermost open level that is a tape; its mode is what no_grad() switches inside it."""
+    forward: bool = True
+    """Whether forward mode follows tangents; where it does not, results have none."""
     run: Any = None
     """The backward pass that this thread is in."""
     observed: int = 0

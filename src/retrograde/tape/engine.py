@@ -11,10 +11,12 @@ Rules run on raw arrays when no graph of the derivative is wanted, on core value
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -27,7 +29,7 @@ from ..core import large
 from ..core import value as values
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
-from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.node import FREED, Accumulate, Node, Slot, producer
 from ..core.policy import TapePolicy
 from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
@@ -48,7 +50,7 @@ class Run:
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end", "wanted", "others", "begun", "grads", "finish", "depth",
+        "at_end", "wanted", "others", "begun", "grads", "finish", "depth", "pulling",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -61,7 +63,9 @@ class Run:
         self.grads: dict[Any, Any] = {}
         self.finish: dict[Node, list[Any]] = {}
         self.check_nan = state.anomaly and state.check_nan
-        self.number = tick()
+        self.number = _passes()
+        self.pulling: Any = None
+        """The node whose rule runs, where somebody may ask."""
         self.depth = 0
         """In how many passes of its thread it takes place: a rule may begin another one."""
         self.at_end: list[Callable[[], None]] = []
@@ -156,9 +160,14 @@ class Run:
             raise error_type(self.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
         if mutation.latest > node.seq:
             _refuse_changed((node,), self.cls)
+        self.pulling = node
         _pull(self, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
         if not self.retain_graph and (node.saved or self.policy.frees_all):
             node.saved = FREED
+
+
+_passes = itertools.count().__next__
+"""Numbers the passes in which somebody may ask for their number."""
 
 
 def current_run() -> Run:
@@ -271,6 +280,8 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
         if node.saved and node.packed is None:
             for array in node.saved:
                 if array is not None and (node.stale or _changed(array, node.seq)):
+                    if state.anomaly:
+                        _tell(node)
                     raise error_type(cls, MutationError)(
                         f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
                         f"{node.prim.name} had used it; change a clone() instead, or do it before"
@@ -294,7 +305,7 @@ def describe(node: Any) -> str:
     return f"{node.prim.name} (operation {node.seq})" if isinstance(node, Node) else "a leaf"
 
 
-def _plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
+def plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
     """For the nodes that lie above a wanted edge: their edges, with None for those that lead nowhere wanted."""
     needs: dict[Node, tuple[Any, ...]] = {}
     for node in reversed(order):
@@ -378,7 +389,7 @@ def run(
             wanted = set(inputs)
             # Where every leaf below is wanted, and nothing else, every edge leads somewhere: there is nothing to plan.
             if not others and (stop or since or not wanted.issuperset(last) or any(type(e) is not Accumulate for e in wanted)):
-                needs = _plan(order, wanted)
+                needs = plan(order, wanted)
         this = Run(cls, level, wrap, create_graph, retain_graph, accumulate, wanted, others, begun)
         pulled = order if needs is None else needs  # what lies below the inputs only may be free or changed
         _refuse_freed(pulled, cls)
@@ -794,6 +805,15 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
 
 
+def _tell(node: Node) -> None:
+    """Under anomaly mode: warn that the derivative of an operation cannot be used, and say where it was recorded."""
+    warnings.warn(
+        f"{describe(node)}: an error in the backward pass"
+        + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
+        UserWarning, stacklevel=2,
+    )  # fmt: skip
+
+
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:
     """Under anomaly mode: raise where a rule has produced nan."""
     for i, r in enumerate(results):
@@ -803,6 +823,7 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
             continue
         array = r if type(r) is _ndarray else backend_of(r).to_host(r)
         if np.isnan(array).any():
+            _tell(node)
             raise error_type(this.cls, GradError)(
                 f"the derivative of {describe(node)} gave nan for operand {i}"
                 + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")

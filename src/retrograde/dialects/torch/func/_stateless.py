@@ -15,6 +15,18 @@ def _owner(module: Any, name: str) -> tuple[Any, str]:
     return (module.get_submodule(path) if path else module), last
 
 
+def _check_absent(module: Any, name: str) -> None:
+    """Raise where a name, which is no parameter's or buffer's, stands for something else in the module, which would stay."""
+    if not name:
+        raise KeyError("functional_call: a parameter's name is empty")
+    holder, last = _owner(module, name)
+    found = getattr(holder, last, None)
+    if isinstance(found, Value):
+        raise RuntimeError(f"functional_call: {name!r} is computed from other parameters; give those")
+    if found is not None:
+        raise TypeError(f"functional_call: {name!r} is a {kind_of(found)} in the module, no parameter or buffer")
+
+
 def functional_call(
     module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
     tie_weights: bool = True, strict: bool = False,
@@ -45,14 +57,16 @@ def functional_call(
     if strict and unknown:
         raise RuntimeError(f"functional_call: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
     for name in unknown:
+        _check_absent(module, name)
         del given[name]
+    if tie_weights:
+        tied: dict[int, Any] = {}
+        for name, x in given.items():
+            if tied.setdefault(id(own[name]), x) is not x:
+                raise ValueError(f"functional_call: {name!r} is one tensor with another parameter, and got another value")
+        given.update({name: tied[id(x)] for name, x in own.items() if name not in given and id(x) in tied})
     if strict and set(own) - set(given):
         raise RuntimeError(f"functional_call: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
-    if tie_weights:
-        by_identity: dict[int, Any] = {id(own[name]): x for name, x in given.items()}
-        for name, x in own.items():
-            if name not in given and id(x) in by_identity:
-                given[name] = by_identity[id(x)]
     replaced = []
     try:
         for name, x in given.items():
@@ -63,7 +77,9 @@ def functional_call(
         arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*arguments, **(kwargs or {}))
     finally:
-        for table, last, x in reversed(replaced):
+        for (table, last, x), name in zip(reversed(replaced), reversed(given)):
+            if isinstance(dicts, dict) and name in dicts and last in table:
+                dicts[name] = table[last]  # what the call has put there in its place
             table[last] = x
 
 
