@@ -14,7 +14,7 @@ from ..._shared.axes import integer, integers
 from .. import _layers, _random
 from .._api import FUNCTIONS as F
 from .._api import METHODS as M
-from .._assign import _tensor_of, write
+from .._assign import written
 from .._dtype import as_dtype
 from .._promote import FLOATING, single, tensor_argument, to_dtype
 from .._recording import Recording
@@ -52,11 +52,11 @@ def _difference(x: Any, y: Any, *, out_idx: Any) -> tuple[Any, Any]:
 
 
 def _added_along(x: Any, indices: Any, updates: Any, *, axis: int) -> Any:
-    return _tensor_of(write("ScatterAddWithAxis", x, F["tensor_scatter_elements"](x, indices, updates, axis, "add")))
+    return written("ScatterAddWithAxis", x, F["tensor_scatter_elements"](x, indices, updates, axis, "add"))
 
 
 def _added_at(x: Any, indices: Any, updates: Any, *, axis: int) -> Any:
-    return _tensor_of(write("InplaceIndexAdd", x, F["index_add"](x, indices, updates, axis)))
+    return F["index_add"](x, indices, updates, axis)  # which writes into x
 
 
 def _blocks(op: str, block_size: Any) -> tuple[int, int]:

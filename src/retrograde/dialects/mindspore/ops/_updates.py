@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
-from .._assign import _tensor_of, write
+from .._assign import written
 from .._promote import tensor_argument
 
 Rule = Callable[..., tuple[Any, ...]]
@@ -241,11 +241,11 @@ def _updating(name: str, rule: Rule, places: tuple[int, ...], several: bool) -> 
         for place in places:
             tensor_argument(name, args[place], f"argument {place + 1}")
         new = rule(*(_plain(a) for a in args), **attrs)
-        written = [
-            _tensor_of(write(name, args[place], np.asarray(array, _plain(args[place]).dtype)))
+        found = [
+            written(name, args[place], np.asarray(array, _plain(args[place]).dtype))
             for place, array in zip(places, new)
         ]
-        return tuple(written) if several else written[0]
+        return tuple(found) if several else found[0]
 
     run.__name__ = run.__qualname__ = name
     return run
