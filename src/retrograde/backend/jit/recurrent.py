@@ -35,8 +35,8 @@ SHORT = 16
 _TILES = 11  # of sequences in a unit at most: the whole weight is read once for each step of a unit
 
 MANY = 24
-"""Sequences of a unit, of which the product with the input's weight is made step by step; of fewer, in tiles that are not
-full, one product for all steps is faster, and what it gives is little."""
+"""Sequences of which the product with the input's weight is made step by step; of fewer, in tiles that are not full, one product
+for all steps is faster, and what it gives is little."""
 
 
 def suited(
@@ -103,7 +103,7 @@ def _from_input(
 ) -> None:  # fmt: skip
     """The walk of a layer from its input: with the input's product inside, or after it."""
     steps, batch, features = x.shape
-    if _together(batch, _work(steps, batch, h.shape[1], len(w) // h.shape[1])) >= MANY:
+    if batch >= MANY:  # however many threads share them
         _forwards(kind, outs, x, h, c, w, b, backwards, w_in, b_in)
         return
     gates = product(x.reshape(-1, features), w_in.T, b_in).reshape(steps, batch, -1)
@@ -198,15 +198,11 @@ def _call(name: str, variant: Any, pointers: Any, shape: tuple[int, ...], gates:
     steps, batch, n = shape
     function = _generated(name, variant)
     assert function is not None  # `suited` has been asked
-    work = _work(steps, batch, n, gates)
+    work = steps * batch * n * n * gates >> 2
     together = _together(batch, work)
     units = tiles(-(-batch // together), work)
     first, step = (steps - 1, -1) if backwards else (0, 1)
     function(*units, *map(address, pointers), steps, batch, n, together, first, step, *more)
-
-
-def _work(steps: int, batch: int, n: int, gates: int) -> int:
-    return steps * batch * n * n * gates >> 2
 
 
 def _together(batch: int, work: int) -> int:
