@@ -398,7 +398,10 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
 
                 c.loop(0, width, v.lanes, square)
 
-            v.over(rows, some)
+            if kind.masked:  # one text for whole squares and what is left below them: half as much to translate
+                c.loop(0, rows, v.lanes, lambda row: some(row, Part(v.below(c.value(f"sub i64 {rows}, {row}")))))
+            else:
+                v.over(rows, some)
 
         def lay(first: str, rows: str) -> None:
             """The rows of the block beside a panel, tile by tile, so that the numbers of a tile's rows lie side by side."""
@@ -476,8 +479,9 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 biased = c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}")
             along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
 
-            def tile(i: str, *, copies: bool = False) -> None:
-                """The columns of a tile's rows. copies: rows of `y` are met where they are, and copied into the panel too."""
+            def tile(i: str) -> None:
+                """The columns of a tile's rows. Where rows of `y` are contiguous, the first tile meets them where they are, and
+                copies them into the panel."""
                 starts = []
                 own = c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows))
                 for r in range(height):
@@ -488,7 +492,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 whole = c.value(f"and i1 {all_there}, {c.value(f'icmp sge i64 {several_rows}, {height}')}")
                 not_whole = c.value(f"xor i1 {whole}, true")
 
-                def step(row: str, *sums: str) -> list[str]:
+                def step(row: str, *sums: str, copies: bool = False) -> list[str]:
                     start = c.at(number, panel_here, c.mul(row, width))
                     if copies:
                         there = c.at(number, c.at(number, y, c.mul(c.add(first, row), y_row)), j)
@@ -508,7 +512,13 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                     place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
                     for q in range(count):
                         c.do(f"call void @llvm.prefetch.p0(ptr {c.at(number, place, q * v.lanes)}, i32 0, i32 3, i32 1)")
-                sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))
+                sums, begin = ["zeroinitializer"] * (height * count), "0"
+                if laid_panel is None:
+                    copying = c.value(f"and i1 {by_rows}, {c.value(f'icmp eq i64 {i}, {top}')}")
+                    begin = c.value(f"select i1 {copying}, i64 {rows}, i64 0")
+                    copied_too = functools.partial(step, copies=True)
+                    sums = c.loop(0, begin, 1, copied_too, carried=[(v.type, x) for x in sums])
+                sums = c.loop(begin, rows, 1, step, carried=[(v.type, x) for x in sums])
 
                 def at_once() -> None:
                     for r in range(height):
@@ -562,11 +572,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 if not several:
                     c.when(biased, add_bias)
 
-            if laid_panel is not None:
-                c.loop(top, bottom, height, tile)
-                return
-            c.when(by_rows, lambda: tile(top, copies=True))
-            c.loop(c.value(f"select i1 {by_rows}, i64 {c.add(top, height)}, i64 {top}"), bottom, height, tile)
+            c.loop(top, bottom, height, tile)
 
         def depth_block(first: str) -> None:
             rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
