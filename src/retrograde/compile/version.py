@@ -742,14 +742,20 @@ class Version:
         plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
         leaves_behind = self._writes or self._gradients or self._stores or self._entered
         more = leaves_behind or self._leaves or self._watched or self._orders or self.decides or not self._straight
-        if self._history is not None or more or not plain_ or pipeline.chosen() != "llvm":
+        if more or not plain_ or pipeline.chosen() != "llvm":
             return None
-        looks = self._looks()
+        looks, then = self._looks(), None
         if looks is None:
             return None
-        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, x._node is None) for x in args]
+        if self._history is not None:
+            new = all(kind == "new" and not more[1] and more[2] is None for kind, _, more in self._results)
+            if not new or any(x._node is not None and type(x._node) is not Accumulate for x in args):
+                return None
+            forward, results = self.forward or self._forward(), [(more[0], what) for _, what, more in self._results]
+            then = forward.recorder(len(args), self._given, self.captured, results, self.tree)
+        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, type(x._node)) for x in args]
         return shortcut.call(
-            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, self._results, self.tree)  # type: ignore[arg-type]
+            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, self._results, self.tree, then)  # type: ignore[arg-type]
         )
 
     def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:
