@@ -553,14 +553,20 @@ class Version:
         gives = self.gives
         leaves_behind = gives.leaves_behind or gives.leaves or gives.decides or self._entered
         more = leaves_behind or self._watched or gives.orders or not gives.straight
-        if self._history is not None or more or not plain_ or pipeline.chosen() != "llvm":
+        if more or not plain_ or pipeline.chosen() != "llvm":
             return None
-        looks = self._looks()
+        looks, then = self._looks(), None
         if looks is None:
             return None
-        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, x._node is None) for x in args]
+        if self._history is not None:
+            new = all(kind == "new" and not more[1] and more[2] is None for kind, _, more in gives.kinds)
+            if not new or any(x._node is not None and type(x._node) is not Accumulate for x in args):
+                return None
+            forward, results = self.forward or self._forward(), [(more[0], what) for _, what, more in gives.kinds]
+            then = forward.recorder(len(args), self._given, self.captured, results, gives.tree)
+        arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, type(x._node)) for x in args]
         return shortcut.call(
-            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, gives.kinds, gives.tree)  # type: ignore[arg-type]
+            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, gives.kinds, gives.tree, then)  # type: ignore[arg-type]
         )
 
     def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:

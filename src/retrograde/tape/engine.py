@@ -424,6 +424,40 @@ def run(
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
 
+def run_one(
+    output: Value, ones: Callable[[Value], Any], inputs: Sequence[Any], retain_graph: bool, cls: type[Value]
+) -> dict[Any, Any] | None:  # fmt: skip
+    """What `run` finds for one output at the everyday tape, from ones, by edges, if a single operation has made it, and what
+    leads from that are leaves without hooks that are among the inputs; None elsewhere, before anything was done."""
+    root = output._node
+    node = root.node if type(root) is Slot else root
+    if type(node) is not Node or node.step is None or OBSERVERS or state.anomaly or (saved := node.saved) is FREED:
+        return None
+    for edge in node.edges:
+        if edge is not None and (type(edge) is not Accumulate or edge.hooks is not None or edge not in inputs):
+            return None
+    if None in inputs or (saved and node.seq < mutation.latest and _changed(saved, node.seq)):
+        return None
+    ready = node.ready
+    grads: dict[Any, Any] | None = None if ready is None else ready.gradients(root.index, node.edges)
+    if grads is not None:
+        node.ready = None
+    else:
+        grads, g = {}, ones(output)
+        if node is not root:
+            parts: list[Any] = [None] * len(node.outs)
+            parts[root.index] = g
+            g = parts
+        with np.errstate(all="ignore"):
+            try:
+                node.step(node, g, grads, _fitted(cls), _add)
+            except KERNEL_ERRORS as error:
+                _fail(cls, node, error)
+    if not retain_graph and (saved or cls._policy.frees_all):
+        node.saved = FREED
+    return grads
+
+
 _DEEP = 40
 """In how many passes one may begin before the next gets a stack of its own: Python's lets a thread have some 80."""
 

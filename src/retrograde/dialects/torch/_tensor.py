@@ -125,6 +125,11 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
+        a = self._a
+        new = requires_grad is True and self._node is None and not (self._level or self._inference)
+        if new and type(a) is np.ndarray and a.dtype.char in "fd":  # the everyday call
+            self._node = Accumulate(self, a.shape, a.dtype)
+            return self
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if self._level:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -60,6 +61,12 @@ def _edges_among(given: Any) -> list[int]:
     return [i for i, x in enumerate((given,) if isinstance(given, (Tensor, GradientEdge)) else given) if type(x) is GradientEdge]
 
 
+@functools.cache
+def _everyday(cls: type) -> bool:
+    """Whether the gradients of a class's instances are tensors, and dense ones."""
+    return getattr(cls, "_result", None) is Tensor and not issubclass(cls, SparseTensor)
+
+
 def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
     if given is None:
         return [None] * count
@@ -99,6 +106,11 @@ def grad(
         warnings.warn(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
+    plain = grad_outputs is None and type(outputs) is Tensor and not (create_graph or is_grads_batched or materialize_grads)
+    if plain and type(inputs) in (list, tuple) and inputs and not OPEN and all(map(_everyday, map(type, inputs))):
+        quick = tape.grad_of_one(outputs, inputs, bool(retain_graph), bool(allow_unused))
+        if quick is not None:
+            return quick
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
     if not xs:
         raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
