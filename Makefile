@@ -108,7 +108,7 @@ $(PACKAGES)/.installed: pyproject.toml
 	@touch $@
 
 packages: $(PACKAGES)/.installed ## other people's packages on retrograde, and on PyTorch where RETROGRADE_TORCH_PYTHON names a Python that has it; writes docs/packages.md
-	$(PACKAGES)/bin/python tests/packages/run.py $(if $(ONLY),--only $(ONLY))
+	$(PACKAGES)/bin/python -m tests.packages.run $(if $(ONLY),--only $(ONLY))
 
 clean: ## remove .venv, caches and what the demo and benchmarks wrote
 	rm -rf $(VENV) $(LOWEST) $(PACKAGES) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks

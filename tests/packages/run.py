@@ -1,6 +1,6 @@
 """`make packages`: programs that use other people's packages, on retrograde and on the framework; writes docs/packages.md.
 
-    .venv-packages/bin/python tests/packages/run.py [--only NAMES] [--installed] [--show] [--no-table]
+    .venv-packages/bin/python -m tests.packages.run [--only NAMES] [--installed] [--show] [--no-table]
 
 Runs in an environment of its own, into which it installs what the programs name. A program is a file of `programs/`:
 
@@ -11,9 +11,9 @@ Runs in an environment of its own, into which it installs what the programs name
 
 The first line names the package and says what is run, for the table. `packages` are installed as they are, with
 `pip install --no-deps`: they depend on the framework, which is not to come. `needs` are installed with what they depend on
-(left out where nothing is needed; NumPy and SciPy are there). `framework` is torch where the line is left out. What comes
-after is usual use of the package, 20 to 60 lines; it knows of no retrograde, draws its data from a seed, downloads nothing,
-takes seconds, and prints numbers with at least six digits: losses, gradients, what is computed.
+(left out where nothing is needed; NumPy and SciPy are there). `framework` is torch where the line is left out. A line may be
+repeated with more. What comes after is usual use of the package, 20 to 60 lines; it knows of no retrograde, draws its data
+from a seed, downloads nothing, takes seconds, and prints numbers with at least six digits: losses, gradients, results.
 
 The standard output of both sides has to agree: the words to the letter, the numbers to a part in a thousand (the table says
 how far they differ). Times are processor time on one thread, imports left out.
@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from clock import MARK
+from .clock import MARK
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -92,12 +92,12 @@ def read(path: Path) -> Program:
     title = re.fullmatch(r'"""(.+?): (.+)\."""', lines[0] if lines else "")
     if title is None:
         raise ValueError(f'{path.name}: the first line is to be """PACKAGE: WHAT IS RUN."""')
-    said = {}
+    said: dict[str, list[str]] = {}
     for line in lines[1:]:
         entry = re.fullmatch(r"# (packages|needs|framework): (.+)", line)
         if entry is None:
             break
-        said[entry[1]] = [part.strip() for part in entry[2].split(",")]
+        said.setdefault(entry[1], []).extend(part.strip() for part in entry[2].split(","))
     if "packages" not in said:
         raise ValueError(f"{path.name}: no line '# packages: NAME==VERSION, ...' below the first")
     unpinned = [package for package in said["packages"] if "==" not in package]
@@ -112,7 +112,7 @@ def read(path: Path) -> Program:
 def install(programs: list[Program]) -> None:
     """Bring the packages and their other requirements into this interpreter's environment, the frameworks excepted."""
     if sys.prefix == sys.base_prefix:
-        raise SystemExit("tests/packages/run.py installs into the environment that it runs in: make one for it (`make packages`)")
+        raise SystemExit("tests.packages.run installs into the environment that it runs in: make one for it (`make packages`)")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     never = Path(sys.prefix) / "no-frameworks.txt"
     never.write_text("torch<0\npaddlepaddle<0\nmindspore<0\n")
