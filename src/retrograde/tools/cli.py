@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from .._version import __version__
-from . import diff, run
+from . import diff, run, shim
 
-_SUBCOMMANDS = (run, diff)
+_SUBCOMMANDS = (run, diff, shim)
 """Each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
 
 

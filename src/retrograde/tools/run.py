@@ -64,6 +64,8 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if dialects and not options.real:
         _activate.take_over(dialects)
         _carry_to_spawned(dialects)
+    elif options.real:
+        _activate.only_real()
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
     sys.modules["__main__"] = main
