@@ -12,13 +12,21 @@ from ._linalg_error import _LinAlgError
 from .random import Generator
 
 __all__ = [
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "_LinAlgError", "_disabled_torch_function_impl",
-    "_log_api_usage_once",
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Value", "_LinAlgError",
+    "_disabled_torch_function_impl", "_get_tracing_state", "_log_api_usage_once",
 ]  # fmt: skip
 
 
 def _log_api_usage_once(event: str) -> None:
     """Nothing: no usage is logged."""
+
+
+def _get_tracing_state() -> None:
+    """None: no TorchScript graph is ever being traced."""
+
+
+class Value:
+    """A value of a TorchScript graph: there is none here."""
 
 
 def __getattr__(name: str) -> Any:
