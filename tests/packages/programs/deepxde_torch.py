@@ -22,7 +22,7 @@ begin = dde.icbc.IC(domain, lambda x: np.sin(np.pi * x[:, 0:1]), lambda _, on: o
 data = dde.data.TimePDE(
     domain, equation, [sides, begin], num_domain=60, num_boundary=20, num_initial=20, train_distribution="uniform"
 )
-net = dde.nn.FNN([2, 16, 16, 1], "tanh", "Zeros")
+net = dde.nn.FNN([2, 16, 16, 1], "tanh", "zeros")
 weights = list(net.parameters())
 generator = np.random.default_rng(0)
 for weight in weights:
@@ -32,7 +32,7 @@ for weight in weights:
     else:
         weight.data.copy_(dde.backend.as_tensor(values))
 model = dde.Model(data, net)
-model.compile("adam", lr=0.01, loss_weights=[1, 10, 10])
+model.compile("adam", lr=0.01, loss_weights=[1, 10, 10], verbose=0)
 history, _ = model.train(iterations=60, display_every=20, verbose=0)
 for step, losses in zip(history.steps, history.loss_train):
     print(step, [f"{v:.6e}" for v in losses])

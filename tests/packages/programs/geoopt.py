@@ -17,7 +17,8 @@ for step in range(20):
         print("ball", step, f"{loss.item():.8f}", [f"{v:.7f}" for v in mean.tolist()])
 matrix = torch.randn(6, 6, dtype=torch.float64)
 matrix = matrix @ matrix.T
-vector = geoopt.ManifoldParameter(torch.randn(6, dtype=torch.float64), manifold=geoopt.Sphere()).proj_()
+vector = torch.randn(6, dtype=torch.float64)
+vector = geoopt.ManifoldParameter(vector / vector.norm(), manifold=geoopt.Sphere())
 optimizer = geoopt.optim.RiemannianSGD([vector], lr=0.02, momentum=0.5)
 for step in range(30):
     optimizer.zero_grad()

@@ -18,7 +18,10 @@ def train(name, **options):
     """Ten steps of an optimiser on a network that is the same for each."""
     torch.manual_seed(1)
     net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
-    optimizer = load_optimizer(name)(net.parameters(), lr=1e-2, **options)
+    parameters = list(net.parameters())
+    if name == "muon":
+        parameters = [{"params": parameters[::2], "use_muon": True}, {"params": parameters[1::2], "use_muon": False}]
+    optimizer = load_optimizer(name)(parameters, lr=1e-2, **options)
 
     def closure():
         optimizer.zero_grad()

@@ -1,6 +1,6 @@
 """snnTorch: a leaky integrate-and-fire network of two layers, surrogate gradients, rate-coded input, Adam."""
 # packages: snntorch==1.0.0
-# needs: nir, nirtorch, pandas, matplotlib
+# needs: matplotlib
 import snntorch as snn
 import torch
 from snntorch import functional as SF

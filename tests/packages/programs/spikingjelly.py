@@ -1,6 +1,6 @@
 """SpikingJelly: a convolutional spiking network over time steps, arctangent surrogate, one with a learned time constant."""
-# packages: spikingjelly==2.0.0
-# needs: scipy, matplotlib, tqdm, torchtoolbox
+# packages: spikingjelly==0.0.0.0.14
+# needs: matplotlib, tqdm
 import torch
 from spikingjelly.activation_based import encoding, functional, layer, neuron, surrogate
 from torch import nn

@@ -1,6 +1,6 @@
 """torchode: a batch of Van der Pol equations in parallel, tolerances, gradients through a neural field."""
-# packages: torchode==1.0.1
-# needs: torchtyping, typeguard, sympy
+# packages: torchode==1.0.1, torchtyping==0.1.5
+# needs: typeguard<3, sympy
 import torch
 import torchode
 
@@ -12,8 +12,8 @@ def oscillator(t, y, mu):
     return torch.stack((v, mu * (1 - x**2) * v - x), dim=-1)
 
 
-y0 = torch.randn((5, 2))
-t_eval = torch.stack((torch.linspace(0, 5, 10), torch.linspace(3, 4, 10))).repeat(3, 1)[:5]
+y0 = torch.randn((5, 2), dtype=torch.float64)
+t_eval = torch.stack((torch.linspace(0, 5, 10), torch.linspace(3, 4, 10))).repeat(3, 1)[:5].double()
 term = torchode.ODETerm(oscillator, with_args=True)
 for method in (torchode.Dopri5, torchode.Tsit5, torchode.Heun):
     controller = torchode.IntegralController(atol=1e-6, rtol=1e-3, term=term)
@@ -32,6 +32,7 @@ class Field(torch.nn.Module):
 
 
 field = Field()
+y0 = y0.float()
 term = torchode.ODETerm(field)
 controller = torchode.PIDController(1e-5, 1e-4, 0.2, 0.5, 0.0, term=term)
 solver = torchode.AutoDiffAdjoint(torchode.Dopri5(term=term), controller)
