@@ -1,6 +1,7 @@
 """laplace-torch: the last-layer and the full Laplace approximation of a trained network, evidence, predictive variance."""
 # packages: laplace-torch==0.3, backpack-for-pytorch==1.7.1, unfoldNd==0.2.3, torchmetrics==1.9.0
 # packages: lightning-utilities==0.15.3, asdfghjkl==0.1a4
+# packages: curvlinops-for-pytorch==2.0.1, einconv==0.1.0
 # needs: opt_einsum, einops, tqdm
 import torch
 from laplace import Laplace
