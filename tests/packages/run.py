@@ -12,8 +12,9 @@ Runs in an environment of its own, into which it installs what the programs name
 The first line names the package and says what is run, for the table. `packages` are installed as they are, with
 `pip install --no-deps`: they depend on the framework, which is not to come. `needs` are installed with what they depend on
 (left out where nothing is needed; NumPy and SciPy are there). `framework` is torch where the line is left out. A line may be
-repeated with more. What comes after is usual use of the package, 20 to 60 lines; it knows of no retrograde, draws its data
-from a seed, downloads nothing, takes seconds, and prints numbers with at least six digits: losses, gradients, results.
+repeated with more; `# note: ...` stands below the table and says why numbers differ. What comes after is usual use of the
+package, 20 to 60 lines; it knows of no retrograde, draws its data from a seed, downloads nothing, takes seconds, and prints
+numbers with at least six digits: losses, gradients, results.
 
 The standard output of both sides has to agree: the words to the letter, the numbers to a part in a thousand (the table says
 how far they differ). Times are processor time on one thread, imports left out.
@@ -29,6 +30,7 @@ import platform
 import re
 import subprocess
 import sys
+import textwrap
 import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -57,6 +59,7 @@ class Program:
     packages: list[str]
     needs: list[str]
     framework: str
+    note: str
 
     @property
     def name(self) -> str:
@@ -94,10 +97,11 @@ def read(path: Path) -> Program:
         raise ValueError(f'{path.name}: the first line is to be """PACKAGE: WHAT IS RUN."""')
     said: dict[str, list[str]] = {}
     for line in lines[1:]:
-        entry = re.fullmatch(r"# (packages|needs|framework): (.+)", line)
+        entry = re.fullmatch(r"# (packages|needs|framework|note): (.+)", line)
         if entry is None:
             break
-        said.setdefault(entry[1], []).extend(part.strip() for part in entry[2].split(","))
+        parts = [entry[2]] if entry[1] == "note" else [part.strip() for part in entry[2].split(",")]
+        said.setdefault(entry[1], []).extend(parts)
     if "packages" not in said:
         raise ValueError(f"{path.name}: no line '# packages: NAME==VERSION, ...' below the first")
     unpinned = [package for package in said["packages"] if "==" not in package]
@@ -106,7 +110,7 @@ def read(path: Path) -> Program:
     (framework,) = said.get("framework", ["torch"])
     if framework not in FRAMEWORKS:
         raise ValueError(f"{path.name}: framework is one of {', '.join(FRAMEWORKS)}, not {framework!r}")
-    return Program(path, title[1], title[2], said["packages"], said.get("needs", []), framework)
+    return Program(path, title[1], title[2], said["packages"], said.get("needs", []), framework, " ".join(said.get("note", [])))
 
 
 def install(programs: list[Program]) -> None:
@@ -143,7 +147,7 @@ def run(program: Program, python: str | None) -> Side:
     if done.returncode or said is None:
         lines = done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"]
         error = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Warning|Exit)\b", line)]
-        return Side(done.stdout, problem=(error or lines)[-1][:300])
+        return Side(done.stdout, problem=(error or lines)[-1][:160])
     return Side(done.stdout, float(said[1]))
 
 
@@ -179,14 +183,19 @@ def difference(ours: str, theirs: str) -> float:
     return worst
 
 
+def shortened(problem: str) -> str:
+    """The beginning of an error's message."""
+    return textwrap.shorten(problem, 90, placeholder=" ...")
+
+
 def numbers(result: Result) -> str:
     """The table's words for how a program's numbers compare."""
     if result.ours.problem:
-        return f"stops: {result.ours.problem}"
+        return f"stops: {shortened(result.ours.problem)}"
     if result.theirs is None:
         return "runs; not compared"
     if result.theirs.problem:
-        return f"runs; {FRAMEWORKS[result.framework]} stops: {result.theirs.problem}"
+        return f"runs; {FRAMEWORKS[result.framework]} stops: {shortened(result.theirs.problem)}"
     if result.ours.output == result.theirs.output:
         return "the same"
     worst = difference(result.ours.output, result.theirs.output)
@@ -221,19 +230,21 @@ def machine() -> str:
     return f"{processor()}, {os.cpu_count()} cores, {platform.system()}, {software}"
 
 
-def write(results: list[Result], versions: dict[str, str]) -> None:
-    """Write the table."""
+def write(results: list[Result], notes: dict[str, str], versions: dict[str, str]) -> None:
+    """Write the table, and below it the notes of programs, by package."""
     came = sum(good(result) for result in results)
     beside = ", ".join(f"{FRAMEWORKS[name]} {version}" for name, version in versions.items()) or "no framework"
     cells = [(r.package, r.version, r.ran, numbers(r).replace("|", "/"), ratio(r), r.date) for r in results]
     rows = "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    below = "".join(f"\n{package}: {note}\n" for package, note in notes.items())
     TABLE.write_text(
         f"""\
 # Packages that were run
 
-Written by `make packages` (tests/packages/run.py): for each package a program of usual use, run unchanged on retrograde and on
-the framework, beside {beside}. {came} of {len(results)} run with the same numbers. [Libraries on retrograde](libraries.md) says
-how to install a package without its framework; [private names](private-names.md), what some of them reach for.
+Written by `make packages` (`tests/packages/run.py`): for each package a program of usual use, run unchanged on retrograde and on
+the framework, beside {beside}. {came} of {len(results)} run with the same numbers.
+[Libraries on retrograde](libraries.md) says how to install a package without its framework;
+[private names](private-names.md), what some of them reach for.
 
 Numbers: what both sides print; "the same to 1e-06" is the largest difference of two numbers over the largest of the line.
 Time: processor time of one run on one thread over the framework's, imports left out.
@@ -242,7 +253,7 @@ Machine: {machine()}.
 | package | version | what was run | numbers | time over the framework's | date |
 |---|---|---|---|---|---|
 {rows}
-"""
+{below}"""
     )
 
 
@@ -286,7 +297,8 @@ def main() -> int:
         file.write_text(json.dumps([asdict(one) for one in results.values()], indent=1))
     ordered = [results[program.name] for program in programs if program.name in results]
     if not options.no_table:
-        write(ordered, {name: version(python, name) for name, python in pythons.items() if python})
+        notes = {program.package: program.note for program in programs if program.note and program.name in results}
+        write(ordered, notes, {name: version(python, name) for name, python in pythons.items() if python})
     return 0 if all(good(results[program.name]) for program in chosen) else 1
 
 

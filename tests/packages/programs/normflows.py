@@ -1,5 +1,8 @@
 """normflows: a RealNVP and a neural spline flow fitted to two moons, samples and densities."""
 # packages: normflows==1.7.3
+# note: the first batch sets ActNorm's shift so that the mean behind it is 0, and the gradient of the shift is that mean:
+# note: nothing but rounding, of which Adam's first step makes its whole rate. PyTorch differs as much from itself where the
+# note: data are scaled by 1.000001.
 import normflows as nf
 import torch
 

@@ -1,4 +1,4 @@
-"""torchviz: the graph of a loss, of a second derivative, and of a custom function, as Graphviz's text."""
+"""torchviz: graphs of a loss, of a second derivative and of a custom function: their leaves and operations."""
 # packages: torchviz==0.0.3
 # needs: graphviz
 import re
