@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
+PACKAGES := .venv-packages
 # Tests run on two processes: a BLAS thread pool in each would make them wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest test-processors fuzz lint bench bench-quick conformance opinfo clean
+.PHONY: help venv demo check test test-long test-lowest test-processors fuzz lint bench bench-quick conformance opinfo packages clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +101,15 @@ conformance: $(STAMP) ## programs recorded on the three frameworks, a table by a
 opinfo: $(STAMP) ## recorded samples of PyTorch's ops, values and derivatives
 	$(ONE_THREAD) $(BIN)/python tests/opinfo/replay.py --list --min-ops 245
 
+$(PACKAGES)/.installed: pyproject.toml
+	@test -x $(PACKAGES)/bin/python || $(PYTHON) -m venv --clear $(PACKAGES)
+	@echo "installing into $(PACKAGES) ..."
+	@$(PACKAGES)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+packages: $(PACKAGES)/.installed ## other people's packages on retrograde, and on PyTorch where RETROGRADE_TORCH_PYTHON names a Python that has it; writes docs/packages.md
+	$(PACKAGES)/bin/python -m tests.packages.run $(if $(ONLY),--only $(ONLY))
+
 clean: ## remove .venv, caches and what the demo and benchmarks wrote
-	rm -rf $(VENV) $(LOWEST) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) $(PACKAGES) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -58,7 +58,7 @@ def test_both_names_are_one_module(dialects):
     assert frame.answer == 42
     assert sys.modules["frame"] is sys.modules["made_up_dialects.frame"] is frame
     assert frame.__file__ == str(dialects / "made_up_dialects" / "frame" / "__init__.py")
-    assert frame.__name__ == frame.__spec__.name == "made_up_dialects.frame"
+    assert (frame.__name__, frame.__package__, frame.__spec__.name) == ("frame", *["made_up_dialects.frame"] * 2)
 
 
 def test_submodules_loaded_with_the_dialect_have_both_names(dialects):

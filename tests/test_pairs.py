@@ -81,3 +81,12 @@ def test_what_is_not_computed_here():
 def test_the_number_of_threads_changes_no_bit():
     x, y = matrix((300, 500), "columns", 12), matrix((500, 210), "rows", 13)
     same_bits(lambda: pairs.product(x, y))
+
+
+def test_float16_is_no_bfloat16():
+    """Both have two bytes: float16 read as bfloat16 is another number, and products of 1 << 20 pairs and more were that."""
+    x, y = numbers((16, 32), np.dtype(np.float16), "rows", 14), numbers((32, 64), np.dtype(np.float16), "rows", 15)
+    assert pairs.product(x, y) is None
+    want = x.astype(np.float64) @ y.astype(np.float64)
+    for got in (contraction._matmul_numpy(x, y), contraction._affine_numpy(x, y.T.copy(), np.zeros(64, np.float16))):
+        np.testing.assert_allclose(got.astype(np.float64), want, rtol=2**-10, atol=2**-8)

@@ -69,6 +69,28 @@ def take_over(dialects: Sequence[str]) -> None:
     sys.meta_path.append(_last)
 
 
+def stand_in(name: str) -> None:
+    """What an installed shim calls when a program imports the framework's name: the dialect takes the shim's place.
+
+    Raises:
+        ModuleNotFoundError: the process was told to use the frameworks themselves (`retrograde run --real`).
+    """
+    if _finder.only_real:
+        raise ModuleNotFoundError(
+            f"No module named {name!r}: what is installed under that name is retrograde's shim (`retrograde install-shim`), "
+            f"not the framework; `pip uninstall {name}`, then install the framework",
+            name=name,
+        )
+    del sys.modules[name]  # the shim, which is being imported
+    activate(name)
+    importlib.import_module(name)
+
+
+def only_real() -> None:
+    """Let shims raise in this process, since it is to run on the frameworks themselves."""
+    _finder.only_real = True
+
+
 def active() -> tuple[str, ...]:
     """The names that this process's imports resolve to dialects, in alphabetical order."""
     return tuple(sorted(_finder.active))
@@ -80,8 +102,10 @@ def say_who_answers(error: BaseException) -> None:
         from .dialects._shared.tensor_class import note_missing
 
         note_missing(error)
-    elif isinstance(error, ImportError) and (error.name or "").startswith(f"{DIALECTS}."):
+    elif isinstance(error, ImportError):
         module, name = sys.modules.get(error.name or ""), str(error).partition("cannot import name '")[2].partition("'")[0]
+        if not (getattr(module, "__package__", None) or "").startswith(f"{DIALECTS}."):
+            return
         try:
             if name:
                 getattr(module, name)
@@ -124,6 +148,7 @@ class _DialectFinder:
 
     def __init__(self) -> None:
         self.active: set[str] = set()
+        self.only_real = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -201,6 +226,9 @@ class _AliasLoader:
     def exec_module(self, module: ModuleType) -> None:
         # It has run under its own name. The import system has just put the alias's spec on it: put its own back.
         module.__spec__ = self.own_spec
+        dialect = self.ours.removeprefix(f"{DIALECTS}.")
+        if "." not in dialect:
+            module.__name__ = dialect  # programs ask; `__package__` and `__spec__` go on saying whose it is
         for name, loaded in list(sys.modules.items()):
             if name != self.ours and not name.startswith(f"{self.ours}."):
                 continue
@@ -256,7 +284,7 @@ def _missing(fullname: str, ours: str) -> ImportError:
 def _in_from_import() -> bool:
     """Whether the import system looks for a module because `from PACKAGE import NAME` found no attribute."""
     frame = sys._getframe(2)
-    for _ in range(9):
+    for _ in range(14):
         if frame is None:
             return False
         if frame.f_code.co_name == "_handle_fromlist":

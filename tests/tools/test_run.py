@@ -333,7 +333,7 @@ def test_torch_in_spawned_processes(tmp_path):
                 self.x = x
 
         def work(cell):
-            return torch.__name__, float(torch.tensor(cell.x) * 2)
+            return torch.__package__, float(torch.tensor(cell.x) * 2)
 
         if __name__ == "__main__":
             for method in ("spawn", "forkserver", "fork"):

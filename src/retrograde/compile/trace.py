@@ -569,7 +569,8 @@ def user_line() -> tuple[str, int] | None:
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name not in _INSIDE:
-            if name.partition(".")[0] == _PACKAGE:
+            package = frame.f_globals.get("__package__") or name  # a dialect bears the framework's name
+            if package.partition(".")[0] == _PACKAGE:
                 _INSIDE.add(name)
             elif not frame.f_code.co_filename.startswith(_GENERATED):
                 return frame.f_code.co_filename, frame.f_lineno

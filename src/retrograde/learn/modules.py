@@ -168,7 +168,7 @@ def taken(tree: Tree, name: str, kind: Kind) -> bool:
     if type(tree).__getattr__ is not Tree.__getattr__:
         return hasattr(tree, name)
     # A missing attribute costs 2 µs where it is asked for, since __getattr__ makes an error for it.
-    if name in own or hasattr(type(tree), name):
+    if name in own or (hasattr(type(tree), name) and hasattr(tree, name)):  # a property that raises stands for nothing yet
         return True
     for other in tree._tree_kinds:  # noqa: SIM110 - any() takes 0.5 µs to begin
         if name in own[other.table]:

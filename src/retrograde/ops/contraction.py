@@ -275,6 +275,7 @@ affine = primitive(
 )  # fmt: skip
 
 
+@widened
 def _add_matmul_kernel(xp: Any, c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
     out = xp.matmul(x, y)
     if alpha != 1:
@@ -286,7 +287,15 @@ def _add_matmul_kernel(xp: Any, c: Any, x: Any, y: Any, *, beta: Any, alpha: Any
 
 
 def _add_matmul_numpy(c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
-    out = _matmul_numpy(x, y)
+    if _half(x.dtype):  # rounded once, at the end
+        out = pairs.sums(x, y)
+        out = _matmul_numpy(single(x), single(y)) if out is None else out
+        return converted(_added(out, single(c), beta, alpha), x.dtype)
+    return _added(_matmul_numpy(x, y), c, beta, alpha)
+
+
+def _added(out: Any, c: Any, beta: Any, alpha: Any) -> Any:
+    """beta c + alpha out, which may be written to."""
     if alpha != 1:
         out = out * np.asarray(alpha, out.dtype)
     if beta == 0:

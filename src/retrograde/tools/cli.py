@@ -10,8 +10,8 @@ from typing import Any
 
 from .._version import __version__
 
-_SUBCOMMANDS = ("run", "diff")
-"""The files of these names; each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
+_SUBCOMMANDS = {"run": "run", "diff": "diff", "install-shim": "shim"}
+"""Name -> file; each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     commands = {}
     for name in arguments[:1] if arguments[:1] in ([x] for x in _SUBCOMMANDS) else _SUBCOMMANDS:  # one that is named comes alone
-        command: Any = importlib.import_module(f".{name}", __package__)
+        command: Any = importlib.import_module(f".{_SUBCOMMANDS[name]}", __package__)
         subparser = subparsers.add_parser(command.NAME, help=command.HELP, description=command.HELP)
         command.configure(subparser)
         subparser.set_defaults(execute=command.execute)

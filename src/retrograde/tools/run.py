@@ -68,6 +68,8 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         _activate.take_over(dialects)
         sys.meta_path.insert(0, _Spawning(dialects))
         _load_ahead(options.script, dialects)
+    elif options.real:
+        _activate.only_real()
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
     sys.modules["__main__"] = main

@@ -402,6 +402,40 @@ def test_the_size_may_be_named():
         torch.ones(2).unsqueeze()
 
 
+def test_a_property_that_cannot_be_read_yet_is_no_attribute_already():
+    """A subclass may compute under the name that its base registers: until then reading the property fails."""
+
+    class Curved(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.k = torch.nn.Parameter(torch.ones(()))
+
+    class Ball(Curved):
+        @property
+        def k(self):
+            return -self.c
+
+        def __init__(self):
+            super().__init__()
+            self.c = 2.0
+
+    ball = Ball()
+    assert (ball.k, list(dict(ball.named_parameters()))) == (-2.0, ["k"])
+    del ball._parameters["k"]
+    with pytest.raises(KeyError, match="an attribute 'k' already"):
+        ball.register_parameter("k", None)
+
+
+def test_marks_for_a_profile_of_cuda_code_refuse_where_they_begin():
+    @torch.cuda.nvtx.range("step")
+    def step():
+        return 1
+
+    for call in (step, lambda: torch.cuda.nvtx.range_push("step"), torch.cuda.nvtx.range_pop):
+        with pytest.raises(RuntimeError, match="computes on the CPU"):
+            call()
+
+
 def test_errors_say_what_to_do():
     with pytest.raises(TypeError, match=r"got Linear; pass its \.parameters\(\)"):
         torch.optim.SGD(torch.nn.Linear(2, 2), lr=0.1)

@@ -15,14 +15,22 @@ from .autograd._passes import will_execute as _will_engine_execute_node
 from .random import Generator
 
 __all__ = [
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "_LinAlgError",
-    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl",
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Value", "_LinAlgError",
+    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl", "_get_tracing_state",
     "_log_api_usage_once", "_will_engine_execute_node",
 ]  # fmt: skip
 
 
 def _log_api_usage_once(event: str) -> None:
     """Nothing: no usage is logged."""
+
+
+def _get_tracing_state() -> None:
+    """None: no TorchScript graph is ever being traced."""
+
+
+class Value:
+    """A value of a TorchScript graph: there is none here."""
 
 
 def __getattr__(name: str) -> Any:

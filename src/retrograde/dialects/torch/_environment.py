@@ -156,6 +156,12 @@ def _cudnn_flags(**options: Any) -> Iterator[None]:
     yield
 
 
+@contextlib.contextmanager
+def _range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """A span in a profile of CUDA code: raises where it begins, as it does there without CUDA."""
+    yield _no_cuda()
+
+
 cuda = _module(
     "cuda", "`torch.cuda`: answers that there is no CUDA device.", is_available=lambda: False, device_count=lambda: 0,
     is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
@@ -165,6 +171,8 @@ cuda = _module(
     get_rng_state_all=list, set_rng_state_all=lambda new_states: None, seed_all=lambda: None, ipc_collect=lambda: None,
     memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
     max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
+    nvtx=_module("cuda.nvtx", "`torch.cuda.nvtx`: marks in profiles of CUDA code, of which there is none.", range=_range,
+                 range_push=_no_cuda, range_pop=_no_cuda, mark=_no_cuda),
     amp=_module("cuda.amp", "`torch.cuda.amp`: `torch.amp` for a CUDA device, of which there is none.",
                 autocast=_cuda_autocast, GradScaler=_cuda_scaler, custom_fwd=_cuda_forward, custom_bwd=_cuda_backward),
 )  # fmt: skip

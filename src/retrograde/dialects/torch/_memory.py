@@ -231,6 +231,9 @@ class UntypedStorage:
     def __len__(self) -> int:
         return self._flat.nbytes
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._flat.nbytes
+
     def __getitem__(self, index: Any) -> Any:
         return self._flat.view(np.uint8)[index]
 

@@ -24,6 +24,36 @@ def _tuple(op: str, what: str, given: Any) -> tuple[tuple[Any, ...], bool]:
     return found, single
 
 
+def _as_tuple(inp: Any, arg_name: str = "inputs", fn_name: str = "functional") -> tuple[bool, tuple[Any, ...]]:
+    """Whether tensors came as a tuple, and the tuple; for packages that differentiate outputs they already have."""
+    found, single = _tuple(fn_name, arg_name, inp)
+    return not single, found
+
+
+def _tuple_postprocess(res: tuple[Any, ...], to_unpack: Any) -> Any:
+    """Results in the form that outputs and inputs came in, where `to_unpack` says of either whether it was a tuple."""
+    outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
+    if not inner:
+        res = tuple(row[0] for row in res)
+    return res if outer else res[0]
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """Tensors, or tuples of them, without their history, unless a graph is wanted."""
+    if create_graph:
+        return inputs
+    return tuple(x.detach() if isinstance(x, Tensor) else _grad_postprocess(x, create_graph) for x in inputs)
+
+
+def _construct_standard_basis_for(tensors: Any, tensor_numels: Any) -> tuple[Any, ...]:
+    """The unit vectors of all elements of some tensors, flat: for each tensor, the columns that are its own."""
+    ends = np.cumsum([0, *tensor_numels])
+    unit = np.eye(ends[-1])
+    return tuple(
+        make(Tensor, unit[:, a:b].astype(dtype_of(x))) for x, a, b in zip(tensors, ends, ends[1:])
+    )  # fmt: skip
+
+
 def _inputs(op: str, inputs: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], bool]:
     """The inputs as tensors whose gradient is wanted: connected to the originals when a graph is wanted."""
     found, single = _tuple(op, "inputs", inputs)

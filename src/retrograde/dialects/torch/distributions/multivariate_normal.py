@@ -39,6 +39,9 @@ def precision_to_scale_tril(precision: Any) -> Any:
     return torch.linalg.solve_triangular(inverse, identity, upper=False)
 
 
+_batch_mv, _batch_mahalanobis, _precision_to_scale_tril = batch_mv, batch_mahalanobis, precision_to_scale_tril
+
+
 class MultivariateNormal(Distribution):
     """Normal vectors with the mean `loc` and a covariance matrix, its inverse, or its lower Cholesky factor."""
 

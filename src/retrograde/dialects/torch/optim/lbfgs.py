@@ -43,6 +43,49 @@ def _to_tensors(x: Any) -> Any:
     return x
 
 
+class _Ray:
+    """A function of a point along a direction, as the line search moves there: it gives the value and the gradient."""
+
+    def __init__(self, function: Callable[[Any, Any, Any], tuple[Any, Any]], start: Any, direction: Any) -> None:
+        self.function, self.start, self.direction, self.t = function, start, direction, 0
+
+    def evaluate(self) -> tuple[Any, Any]:
+        value, gradient = self.function(self.start, self.t, self.direction)
+        return _to_arrays(value), _to_arrays(gradient)
+
+    def move(self, t: Any, direction: Any) -> None:
+        self.t = t.item() if isinstance(t, np.generic) else t
+
+    def save(self) -> Any:
+        return self.t
+
+    def restore(self, saved: Any) -> None:
+        self.t = saved
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Any, Any, Any], tuple[Any, Any]], x: Any, t: Any, d: Any, f: Any, g: Any, gtd: Any,
+    c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9, max_ls: int = 25,
+) -> tuple[Any, Any, Any, int]:  # fmt: skip
+    """A step from `x` along `d` that fulfils the strong Wolfe conditions: value and gradient there, the step, evaluations.
+
+    `obj_func(x, t, d)` gives both at `x + t * d`; `f`, `g` are those at `x`, and `gtd` is the derivative along `d` there.
+    """
+    start = quasi_newton.Point(0, *map(_to_arrays, (f, g, gtd)))
+    with np.errstate(all="ignore"):
+        found, evaluations = quasi_newton.search_strong_wolfe(
+            _Ray(obj_func, x, d), start, _to_arrays(t), _to_arrays(d), decrease=c1, curvature=c2,
+            tolerance_change=tolerance_change, max_trials=max_ls,
+        )  # fmt: skip
+    return (*map(_to_tensors, (found.loss, found.gradient, found.t)), evaluations)
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+    """Where the cubic through two points with these slopes is least, within bounds (by default between the two)."""
+    a, b = (quasi_newton.Point(*map(_to_arrays, (x, f, None, g))) for x, f, g in ((x1, f1, g1), (x2, f2, g2)))
+    return _to_tensors(quasi_newton.cubic_minimum(a, b, bounds))
+
+
 class LBFGS(Optimizer):
     """Limited-memory BFGS; each step calls the closure several times.
 

@@ -7,7 +7,7 @@ from typing import Any as _Any
 from .._api import missing as _missing
 from .._api import submodule as _submodule
 
-_SUBMODULES = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks")
+_SUBMODULES = ("_foreach_utils", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks")
 
 
 def __getattr__(name: str) -> _Any:

@@ -24,6 +24,7 @@ from .dataset import IterableDataset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]
 
 
 class WorkerInfo:
@@ -243,6 +244,9 @@ class _SingleProcessDataLoaderIter:
 
     def __len__(self) -> int:
         return len(self._loader._index_sampler)
+
+
+_BaseDataLoaderIter = _SingleProcessDataLoaderIter  # of which the other is one, too
 
 
 class _Worker:

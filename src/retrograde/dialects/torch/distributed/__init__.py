@@ -7,8 +7,11 @@ import os as _os
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
-from ._api import missing as _missing
-from ._grad_modes import no_grad as _no_grad
+from .._api import missing as _missing
+from .._api import submodule as _submodule
+from .._grad_modes import no_grad as _no_grad
+
+_SUBMODULES = ("_composable", "_tensor", "device_mesh", "fsdp", "tensor")
 
 
 class ProcessGroup:
@@ -240,4 +243,6 @@ for _name in ("send", "recv", "isend", "irecv"):
 
 
 def __getattr__(name: str) -> _Any:
-    raise _missing("torch.distributed", name, globals())
+    if name in _SUBMODULES:
+        return _submodule(__name__, name)
+    raise _missing("torch.distributed", name, (*globals(), *_SUBMODULES))

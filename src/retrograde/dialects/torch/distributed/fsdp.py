@@ -1,0 +1,5 @@
+"""`torch.distributed.fsdp`: modules divided between processes."""
+
+from ._several import offer
+
+offer(globals())

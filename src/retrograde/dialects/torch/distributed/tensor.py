@@ -1,0 +1,5 @@
+"""`torch.distributed.tensor`: tensors divided between processes."""
+
+from ._several import offer
+
+offer(globals())

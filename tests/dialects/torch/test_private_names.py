@@ -1,0 +1,175 @@
+"""Private names of PyTorch that other packages take: each used for what they want it for (docs/private-names.md)."""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from retrograde.dialects import torch
+
+TABLE = (Path(__file__).parents[3] / "docs" / "private-names.md").read_text()
+ROWS = re.findall(r"^\| (`.+?) \|", TABLE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_names_of_the_table_are_there(row: str) -> None:
+    """The first name of a row is a path below torch, those after it stand beside it unless they have a path."""
+    module = ""
+    for path in re.findall(r"`(.+?)`", row):
+        holder, _, name = path.rpartition(".")
+        module = holder or module
+        found = importlib.import_module(f"retrograde.dialects.torch.{module}".rstrip("."))
+        assert getattr(found, name) is not None
+
+
+def test_a_subclass_gives_plain_tensors() -> None:
+    class Point(torch.Tensor):
+        __torch_function__ = torch._C._disabled_torch_function_impl
+
+        def __new__(cls, data, where="nowhere"):
+            point = torch.Tensor._make_subclass(cls, data, True)
+            point.where = where
+            return point
+
+    class Held(Point, torch.nn.Parameter):
+        pass
+
+    for point in (Point(torch.ones(2), where="here"), Held(torch.ones(2), where="here")):
+        (point * 3).sum().backward()
+        assert (point.where, type(point + 1), point.grad.tolist()) == ("here", torch.Tensor, [3.0, 3.0])
+    module = torch.nn.Module()
+    module.point = Held(torch.ones(2))
+    assert dict(module.named_parameters())["point"] is module.point
+
+
+def test_nothing_is_traced() -> None:
+    assert torch._C._get_tracing_state() is None
+    assert not isinstance(torch.ones(1), torch._C.Value)
+
+
+def test_a_failed_factorisation_is_caught_by_its_class() -> None:
+    with pytest.raises(torch._C._LinAlgError):
+        torch.linalg.cholesky(-torch.eye(2))
+
+
+def test_rows_of_a_jacobian_of_outputs_that_are_there() -> None:
+    from retrograde.dialects.torch._vmap_internals import _vmap
+    from retrograde.dialects.torch.autograd import functional as F
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    outputs = x**2, (x.prod() * torch.ones(1, 1))
+    several, ys = F._as_tuple(outputs, "outputs", "jacobian")
+    one, xs = F._as_tuple(x, "inputs", "jacobian")
+    assert (several, one) == (True, False)
+    basis = F._construct_standard_basis_for(ys, tuple(y.numel() for y in ys))
+    flat = tuple(y.reshape(-1) for y in ys)
+    (rows,) = _vmap(lambda v: torch.autograd.grad(flat, xs, v))(basis)
+    assert rows.tolist() == [[2.0, 0.0], [0.0, 4.0], [2.0, 1.0]]
+    squares, product = F._tuple_postprocess(tuple((part,) for part in rows.split((2, 1))), (several, one))
+    assert (tuple(squares.shape), product.tolist()) == ((2, 2), [[2.0, 1.0]])
+    assert F._tuple_postprocess((rows,), False) is rows
+    with torch.enable_grad():
+        kept = x * 2
+    (bare,) = F._grad_postprocess((kept,), create_graph=False)
+    assert not bare.requires_grad
+    assert F._grad_postprocess((kept,), create_graph=True)[0] is kept
+
+
+def test_what_needs_several_processes_says_so_when_it_is_called() -> None:
+    from retrograde.dialects.torch.distributed._composable.fsdp import FSDPModule, fully_shard
+    from retrograde.dialects.torch.distributed._tensor.experimental import implicit_replication
+    from retrograde.dialects.torch.distributed.tensor import DTensor
+
+    assert torch.distributed._tensor.DTensor is DTensor
+    assert not isinstance(torch.ones(1), DTensor)
+    assert not isinstance(torch.nn.Linear(1, 1), FSDPModule)
+    for call in (DTensor, fully_shard, implicit_replication):
+        with pytest.raises(RuntimeError, match="one process"):
+            call()
+    with pytest.raises(AttributeError, match="no torch.distributed.fsdp"):
+        torch.distributed.fsdp.no_such_name  # noqa: B018
+
+
+def test_matrices_of_the_normal_distribution() -> None:
+    from retrograde.dialects.torch.distributions import multivariate_normal as mv
+
+    factor = torch.tensor([[2.0, 0.0], [1.0, 3.0]])
+    covariance = factor @ factor.T
+    again = mv._precision_to_scale_tril(torch.linalg.inv(covariance))
+    np.testing.assert_allclose(again.numpy(), factor.numpy(), rtol=1e-5)
+    x = torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+    wanted = (x @ torch.linalg.inv(covariance) * x).sum(-1)
+    np.testing.assert_allclose(mv._batch_mahalanobis(factor, x).numpy(), wanted.numpy(), rtol=1e-5)
+    assert mv._batch_mv(factor, x).tolist() == [[2.0, 7.0], [0.0, 3.0]]
+
+
+def test_draws_and_sums_of_distributions() -> None:
+    from retrograde.dialects.torch.distributions.utils import _standard_normal, _sum_rightmost
+
+    torch.manual_seed(0)
+    drawn = _standard_normal(torch.Size([2, 3]), dtype=torch.float64, device=torch.device("cpu"))
+    torch.manual_seed(0)
+    assert drawn.tolist() == torch.normal(torch.zeros(2, 3, dtype=torch.float64), 1.0).tolist()
+    assert _sum_rightmost(torch.ones(2, 3, 4), 2).tolist() == [12.0, 12.0]
+    concentration = torch.tensor([0.5, 2.0], requires_grad=True)
+    torch._sample_dirichlet(concentration)[0].backward()
+    assert concentration.grad is not None
+
+
+def test_a_line_search_along_a_direction() -> None:
+    from retrograde.dialects.torch.optim.lbfgs import _cubic_interpolate, _strong_wolfe
+
+    def along(x, t, d):
+        at = (x + t * d).detach().requires_grad_()
+        value = ((at - 1) ** 4).sum()
+        (slope,) = torch.autograd.grad(value, at)
+        return float(value), slope
+
+    x, d = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    value, slope = along(x, 0, d)
+    found, at, t, evaluations = _strong_wolfe(along, x, 0.1, d, value, slope, slope.dot(d))
+    assert found == along(x, t, d)[0] < value + 1e-4 * float(t) * float(slope.dot(d))
+    assert abs(float(at.dot(d))) <= -0.9 * float(slope.dot(d))
+    assert evaluations == 1
+    assert x.tolist() == [0.0, 0.0]
+    # the cubic through (0, 1) and (2, 1) with slopes -1 and 1 is least in the middle
+    assert _cubic_interpolate(0.0, 1.0, -1.0, 2.0, 1.0, 1.0) == pytest.approx(1.0)
+    assert _cubic_interpolate(0.0, 1.0, -1.0, 2.0, 1.0, 1.0, bounds=(1.5, 2.0)) == 1.5
+
+
+def test_tensors_by_dtype() -> None:
+    from retrograde.dialects.torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
+
+    xs = [torch.ones(1), torch.ones(2, dtype=torch.float64), torch.ones(3)]
+    groups = _group_tensors_by_device_and_dtype([xs, [x + 1 for x in xs]], with_indices=True)
+    (lists, indices) = groups[torch.device("cpu"), torch.float32]
+    assert (indices, len(groups)) == ([0, 2], 2)
+    torch._foreach_add_(lists[0], lists[1])
+    assert [x.tolist() for x in xs] == [[3.0], [1.0, 1.0], [3.0, 3.0, 3.0]]
+    with pytest.raises(RuntimeError):
+        _group_tensors_by_device_and_dtype([xs, xs[:1]])
+
+
+def test_iterators_of_loaders() -> None:
+    from retrograde.dialects.torch.utils.data import DataLoader
+    from retrograde.dialects.torch.utils.data.dataloader import _BaseDataLoaderIter, _collate_fn_t
+
+    collate: _collate_fn_t = list
+    for workers in (0, 1):
+        loader = DataLoader([1, 2], num_workers=workers, collate_fn=collate)
+        assert isinstance(iter(loader), _BaseDataLoaderIter)
+
+
+def test_the_module_bears_the_framework_s_name() -> None:
+    program = (
+        "import retrograde; retrograde.activate('torch'); import torch\n"
+        "print(torch.__name__, torch.nn.Linear.__module__)\n"
+        "from torch import no_such_name"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "torch torch.nn.modules.linear\n"
+    assert "retrograde's torch dialect has no torch.no_such_name" in done.stderr
