@@ -233,7 +233,7 @@ del _paused
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
-    "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile",
+    "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile", "explain_nan": "tools.nan",
 }  # fmt: skip
 
 
@@ -282,6 +282,7 @@ __all__ = [
     "complex128", "complex64", "concat", "cond",
     "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp",
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",
+    "explain_nan",
     "expm1", "eye", "fft", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack",
     "full", "full_like", "grad", "greater", "greater_equal", "hessian", "hvp", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "is_grad_enabled", "isclose", "isdtype", "isfinite", "isinf", "isnan", "jacfwd", "jacrev",
