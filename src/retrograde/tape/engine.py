@@ -639,6 +639,8 @@ def _pull(
         _fail(this.cls, node, error)
     if this.check_nan:
         _refuse_nan(this, node, results)
+    for observer in OBSERVERS:
+        observer.gave(this, node, needs, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
     joint = this.create_graph and this.policy.joint_gradients and _joint(this, node, needs)

@@ -30,13 +30,21 @@ HELP = "run a Python program with `import torch` (and the other dialects there a
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
-    parser.usage = "retrograde run [--compile | --real] (SCRIPT | -m MODULE) [ARGS...]"
+    parser.usage = "retrograde run [--compile | --real | --nan [--json]] (SCRIPT | -m MODULE) [ARGS...]"
     parser.add_argument(
         "--compile", action="store_true",
         help="compile the statements that take the time, such as a training step, while the program runs, and say on standard "
         "error at the end which and what it has changed",
     )  # fmt: skip
     parser.add_argument("--real", action="store_true", help="use the installed frameworks instead, for comparison")
+    parser.add_argument(
+        "--nan", action="store_true",
+        help="say on standard error at the end where the first nan (or infinity) that reached a loss, a gradient or a parameter "
+        "began: the operation, its line, its operands, and what usually helps",
+    )  # fmt: skip
+    parser.add_argument(
+        "--json", action="store_true", help="with --nan: say it on standard output as JSON, and print there nothing else"
+    )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or a folder or zip file with __main__.py")
 
@@ -63,6 +71,12 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if options.compile and options.real:
         print("retrograde run: --compile is for retrograde's dialects, not for --real", file=sys.stderr)
         return 2
+    if options.nan and (options.compile or options.real):
+        print("retrograde run: --nan goes with neither --compile nor --real: it watches every operation", file=sys.stderr)
+        return 2
+    if options.json and not options.nan:
+        print("retrograde run: --json goes with --nan", file=sys.stderr)
+        return 2
     dialects = _activate.available()
     if dialects and not options.real:
         _activate.take_over(dialects)
@@ -81,7 +95,8 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
             code = prepare_script(main, options.script, rest)
         if compiling is not None:
             code = compiling.begin(code)
-        exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
+        with _watching(options):
+            exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
         if compiling is not None:
             compiling.whole = True
     except _CannotRun as reason:
@@ -110,6 +125,14 @@ def _load_ahead(script: str | None, dialects: Sequence[str]) -> None:
             if re.search(rb"^(?:import|from)\s+%b\b" % name.encode(), source, re.MULTILINE):
                 importlib.import_module(f"{_activate.DIALECTS}.{name}")
         gc.freeze()
+
+
+def _watching(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
+    if not options.nan:
+        return contextlib.nullcontext()
+    from .nan.program import watching
+
+    return watching(options.json)
 
 
 class _CannotRun(Exception):
