@@ -149,7 +149,7 @@ class MobileNetV3(Classifier):
         first, last = divisible(config[0][0] * scale), divisible(config[-1][3] * scale)
         self.conv = ConvNormActivation(3, first, 3, 2, 1, norm_layer=norm, activation_layer=nn.Hardswish)
         self.blocks = nn.Sequential(*[
-            _V3Block(*(divisible(n * scale) for n in (i, wide, o)), kernel, stride, squeezed,
+            _V3Block(divisible(i * scale), divisible(wide * scale), divisible(o * scale), kernel, stride, squeezed,
                      nn.ReLU if kind == "relu" else nn.Hardswish)
             for i, kernel, wide, o, squeezed, kind, stride in config
         ])  # fmt: skip

@@ -445,7 +445,7 @@ class RandomErasing(BaseTransform):
     def _apply_image(self, img: Any) -> Any:
         if random.random() >= self.prob:
             return img
-        return erase(img, *self._get_param(img), self.inplace)
+        return erase(img, *self._get_param(img), inplace=self.inplace)
 
 
 __all__ = [
