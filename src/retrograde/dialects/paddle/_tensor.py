@@ -353,7 +353,7 @@ REGISTRY.tensor_class = Tensor
 
 
 _NODE_NAMES = {
-    "absolute": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
+    "absolute_stopped": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
     "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale", "relu_masked": "Relu",
     "atan2_undefined": "Atan2",
 }  # fmt: skip

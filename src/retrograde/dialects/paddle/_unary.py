@@ -49,7 +49,7 @@ for _name, _op in _REAL.items():
     register(_name, unary(_name, _op, FLOATED))
 
 _WHOLE = {"floor": sel.floor, "ceil": sel.ceil, "trunc": sel.trunc}  # of integers, these are the integers
-_AS_THEY_COME = {"abs": ew.absolute, "square": ew.square}
+_AS_THEY_COME = {"abs": ew.absolute_stopped, "square": ew.square}
 for _name, _op in _AS_THEY_COME.items():
     register(_name, unary(_name, _op, ANY, fast="ifc"))
 

@@ -298,7 +298,7 @@ def pairwise_distance(
         d = ew.add(d, constant(epsilon, d))
     last = (ndim_of(d) - 1,)
     if math.isinf(p):  # of equal ones each gets the whole gradient
-        return (rd.amax if p > 0 else rd.amin)(ew.absolute(d), axis=last, keepdims=bool(keepdim), ties="all")
+        return (rd.amax if p > 0 else rd.amin)(ew.absolute_stopped(d), axis=last, keepdims=bool(keepdim), ties="all")
     return nr.vector_norm(d, ord=float(p), axis=last, keepdims=bool(keepdim))
 
 
