@@ -27,6 +27,7 @@ from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
+from ..core.arrays import full
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer
@@ -50,7 +51,7 @@ class Run:
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end", "wanted", "others", "begun", "grads", "finish", "depth", "pulling",
+        "at_end", "wanted", "others", "begun", "grads", "finish", "depth", "pulling", "filled",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -68,6 +69,8 @@ class Run:
         """The node whose rule runs, where somebody may ask."""
         self.depth = 0
         """In how many passes of its thread it takes place: a rule may begin another one."""
+        self.filled: list[Any] = []
+        """The zeros that stand for gradients that have not come (`TapePolicy.fills_missing_gradients`)."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when this pass has ended without an error."""
 
@@ -138,6 +141,12 @@ class Run:
             if hooks is not None and any(producer(root) is node for root in self.begun):
                 hooks.seen(self, g)
             return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
+        if type(g) is list and self.policy.fills_missing_gradients and isinstance(node.prim, Primitive):
+            like = next(part for part in g if part is not None)
+            made = [full(shape, 0, dtype, like) if part is None and dtype.kind not in "iub" else None
+                    for part, (shape, dtype) in zip(g, node.outs)]  # fmt: skip
+            self.filled.extend(part for part in made if part is not None)
+            g = [own if part is None else part for own, part in zip(made, g)]
         hooked = self.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
@@ -643,8 +652,8 @@ def _pull(
         observer.gave(this, node, needs, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
-    joint = this.create_graph and this.policy.joint_gradients and _joint(this, node, needs)
-    for edge, r in zip(needs, results):
+    joint = _joint(this, node, needs) if this.create_graph and this.policy.joint_gradients else None
+    for i, (edge, r) in enumerate(zip(needs, results)):
         if r is None or edge is None:
             continue
         if wrap and not isinstance(r, Value):
@@ -652,7 +661,7 @@ def _pull(
         array = r._a if wrap else r
         if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
-        _add(grads, edge, _depending(r, node.edges) if joint else r)
+        _add(grads, edge, r if joint is None or i not in joint else _depending(r, tuple([node.edges[k] for k in joint])))
 
 
 def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
@@ -660,19 +669,19 @@ def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
     raise error_type(cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}") from error
 
 
-def _joint(this: Run, node: Node, needs: Any) -> bool:
-    """Whether the gradients of an operation count as depending on all of its operands (`TapePolicy.joint_gradients`).
+def _joint(this: Run, node: Node, needs: Any) -> tuple[int, ...] | None:
+    """The operands of an operation on all of which its gradients count as depending, if any (`TapePolicy.joint_gradients`).
 
     A constant operand without axes is taken for a number, beside which the operation is another one.
     """
-    alone = this.policy.joint_gradients.get(node.prim.name)
-    if alone is None:
-        return False
-    if None not in node.edges:
-        return alone or None not in needs
-    return alone and all(
-        edge is not None or (type(x) is _ndarray and x.ndim > 0) for edge, x in zip(node.edges, node.saved)
-    )
+    found = this.policy.joint_gradients.get(node.prim.name)
+    if found is None:
+        return None
+    alone, operands = found
+    if all(node.edges[k] is not None for k in operands):
+        return operands if alone or all(needs[k] is not None for k in operands) else None
+    numbers = [k for k in operands if node.edges[k] is None and not (type(x := node.saved[k]) is _ndarray and x.ndim > 0)]
+    return operands if alone and not numbers else None
 
 
 def _depending(r: Value, edges: tuple[Any, ...]) -> Value:

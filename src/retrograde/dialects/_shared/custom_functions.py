@@ -211,11 +211,16 @@ _NONE: frozenset[int] = frozenset()
 _IS_THERE = functools.partial(operator.is_not, None)
 
 
+def outputs_of(node: Any) -> Sequence[tuple[tuple[int, ...], np.dtype]]:
+    """The shapes and dtypes of what a node produces."""
+    return node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+
+
 def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
     if not ctx._materialize or all(map(_IS_THERE, cotangents)):
         return cotangents
-    shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+    shapes = outputs_of(node)
     left = _NONE if ctx._materialize_non_diff_grads else ctx._constant
     return [
         make(node.dialect, np.zeros(shape, dtype)) if g is None and k not in left else g
