@@ -179,13 +179,13 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._shortcuts and not (kwargs or SWITCHED or ACTIVE or OPENED or CONFIRMING or self._places or self._plain()):
             ambient = self._ambient()
-            for short, when, version in self._shortcuts:
+            for short, when, of in self._shortcuts:
                 if when == ambient:
                     try:
                         out = short(*args)
                     except Exception:
                         self.row.counts["calls"] += 1
-                        return self._failed(version, args, args, kwargs)
+                        return self._failed(of, args, args, kwargs)
                     if out is not MISSED:
                         counts = self.row.counts
                         counts["calls"] += 1

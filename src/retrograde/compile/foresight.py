@@ -16,7 +16,7 @@ import numpy as np
 from . import pipeline
 from .graph import Graph
 
-EARNED, FOR_EACH = 16, 4
+EARNED, FOR_EACH = 8, 4
 """Calls, one after the other, that have to be pulled back before the gradients of the next one are computed with it: so many, and
 one for so many operations, since the code for that has to be made."""
 _LONG = 1 << 12
