@@ -61,7 +61,7 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        if not has_aux and isinstance(out, _Tensor) and out.dtype.category >= 2:
+        if not has_aux and isinstance(out, _Tensor) and (name != "jacrev" or out.dtype.category >= 2):
             return out
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
             raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
