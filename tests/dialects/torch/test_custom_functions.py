@@ -507,3 +507,10 @@ def test_jvp_sees_what_was_saved_for_it():
         assert forward_ad.unpack_dual(y).tangent.tolist() == [3, 6]
         y.sum().backward()
     assert x.grad.tolist() == [1, 2]
+
+
+def test_an_instance_of_a_function_is_of_no_use():
+    with pytest.warns(DeprecationWarning, match="apply"):
+        instance = Exponential()
+    with pytest.raises(RuntimeError, match="apply"):
+        instance(torch.ones(1))
