@@ -39,6 +39,9 @@ class Generator:
         check_device("Generator", device)
         self._stream = Stream()
 
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
     @property
     def _a(self) -> Any:
         """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
