@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._errors import ShapeError
-from .._state import state
+from .._state import Switched, state
 from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.arrays import bottom, full, zeros_for
@@ -18,14 +17,21 @@ from ._values import Function, as_tensor, flatten_arguments, output_tensor, spli
 from .reverse import vjp
 
 
-@contextlib.contextmanager
-def following(enabled: bool) -> Iterator[None]:
+class following(Switched):
     """A context in which forward mode follows tangents, or does not."""
-    before, state.forward = state.forward, enabled
-    try:
-        yield
-    finally:
-        state.forward = before
+
+    __slots__ = ("_enabled", "_before")
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+    def __enter__(self) -> None:
+        self.entering()
+        self._before, state.forward = state.forward, self._enabled
+
+    def __exit__(self, *exception: object) -> None:
+        state.forward = self._before
+        self.left()
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -81,7 +87,10 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
             raise error_type(type(x)._result, ShapeError)(
                 f"jvp: a tangent of shape {tuple(shape_of(as_tensor(t)))} for a primal of shape {tuple(shape_of(x))}"
             )
-    with Level("jvp").open() as level, following(True):
+    if not state.forward:
+        with following(True):
+            return jvp(f, primals, tangents, has_aux=has_aux)
+    with Level("jvp").open() as level:
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
         for x, inner in zip(leaves, duals):
             if x._policy.changes_arguments:

@@ -483,3 +483,34 @@ def test_the_node_of_a_function_under_a_transform_says_that_it_was_made_by_one()
         torch.ones(2)
     )
     assert names == ["TensorExponentialGeneratedBackward"]
+
+
+def test_jvp_sees_what_was_saved_for_it():
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(3 * x)
+            return x * x
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0]
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with forward_ad.dual_level():
+        y = Scaled.apply(forward_ad.make_dual(x, torch.ones(2)))
+        assert forward_ad.unpack_dual(y).tangent.tolist() == [3, 6]
+        y.sum().backward()
+    assert x.grad.tolist() == [1, 2]
+
+
+def test_an_instance_of_a_function_is_of_no_use():
+    with pytest.warns(DeprecationWarning, match="apply"):
+        instance = Exponential()
+    with pytest.raises(RuntimeError, match="apply"):
+        instance(torch.ones(1))

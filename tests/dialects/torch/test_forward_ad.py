@@ -116,3 +116,32 @@ def test_inference_mode_decorates_a_function_without_being_called():
         return torch.ones(1).is_inference()
 
     assert f()
+
+
+@pytest.mark.parametrize(
+    ("forward", "jvp", "fits"),
+    [(lambda x: x.view_as(x), lambda t: t.view_as(t), True), (lambda x: x.view_as(x), lambda t: t.clone(), False),
+     (lambda x: x, lambda t: t.view_as(t), True), (lambda x: x, lambda t: t, False), (lambda x: x * 1, lambda t: 1.0, False),
+     (lambda x: x * 1, lambda t: t[:1], False), (lambda x: x * 1, lambda t: t, True)],
+)  # fmt: skip
+def test_the_tangent_that_a_function_gives_fits_its_result(forward, jvp, fits):
+    function = type("F", (torch.autograd.Function,), {
+        "forward": staticmethod(lambda ctx, x: forward(x)), "jvp": staticmethod(lambda ctx, t: jvp(t)),
+    })  # fmt: skip
+    with dual_level():
+        d = make_dual(torch.ones(2), torch.full((2,), 3.0))
+        if fits:
+            assert unpack_dual(function.apply(d)).tangent.tolist() == [3, 3]
+        else:
+            with pytest.raises(RuntimeError, match="jvp"):
+                function.apply(d)
+
+
+def test_jacobians_name_their_mode():
+    functional, x = torch.autograd.functional, torch.ones(2)
+    with pytest.raises(AssertionError, match="mode"):
+        functional.hessian(torch.sum, x, outer_jacobian_strategy="sideways")
+    with pytest.raises(NotImplementedError, match="vectorize"):
+        functional.hessian(torch.sum, x, outer_jacobian_strategy="forward-mode")
+    with pytest.raises(RuntimeError, match="strict"):
+        functional.jacobian(torch.sin, x, strict=True, vectorize=True, strategy="forward-mode")

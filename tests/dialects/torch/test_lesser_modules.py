@@ -230,3 +230,7 @@ def test_channels_last_in_memory_is_kept_by_pooling_and_batch_norm():
         assert y.is_contiguous(memory_format=torch.channels_last)
         assert plain.is_contiguous()
         assert torch.allclose(y, plain, atol=1e-5)
+
+
+def test_a_generator_prints_under_pytorch_s_name():
+    assert repr(torch.Generator()).startswith("<torch._C.Generator object at 0x")

@@ -253,3 +253,45 @@ def test_what_a_call_puts_into_a_buffer_s_place_is_in_the_dict():
     net, given = Counter(), {"count": torch.tensor([5.0])}
     torch.func.functional_call(net, given, torch.ones(1))
     assert (given["count"].item(), net.count.item()) == (6, 0)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [lambda x: torch.rand(2), lambda x: torch.randperm(5), lambda x: torch.normal(x, 1.0), lambda x: torch.poisson(x),
+     lambda x: torch.multinomial(x, 2), lambda x: x.clone().normal_(), lambda x: torch.bernoulli(x / 4),
+     lambda x: torch.distributions.Normal(x, 1.0).sample(), lambda x: x.clone().bernoulli_(x / 4)],
+)  # fmt: skip
+def test_the_entries_of_nested_batches_all_draw_numbers_of_their_own(draw):
+    x = X.expand(4, 5, 3)
+    once = vmap(draw, randomness="different")(x[0])
+    torch.manual_seed(0)
+    all_of = vmap(vmap(draw, randomness="different"), randomness="different")(x)
+    assert all_of.shape == (4, *once.shape)
+    assert len({tuple(row) for row in all_of.flatten(0, 1).tolist()}) > 5, "no row of the outer batch is like the others"
+    torch.manual_seed(0)
+    flat = vmap(draw, randomness="different")(x.reshape(20, 3))
+    assert torch.equal(all_of.flatten(0, 1), flat)
+    with pytest.raises(RuntimeError, match="randomness"):
+        vmap(vmap(draw, randomness="different"))(x)
+
+
+def test_slopes_are_not_drawn_under_vmap():
+    for randomness in ("error", "same", "different"):
+        with pytest.raises(RuntimeError, match="vmap"):
+            vmap(lambda x: torch.nn.functional.rrelu(X, training=True) * x, randomness=randomness)(X)
+
+
+def test_what_is_under_a_value_of_a_transform():
+    seen, x = [], torch.ones(2, 3)
+
+    def look(t):
+        seen.append((torch.func.debug_unwrap(t).shape, torch.func.debug_unwrap(t, recurse=False).shape))
+        return t.sum()
+
+    vmap(look)(x)
+    vmap(vmap(look))(torch.ones(2, 3, 4))
+    vmap(grad(look))(x)
+    assert seen == [((2, 3), (2, 3)), ((2, 3, 4), (3, 4)), ((2, 3), (3,))]
+    assert torch.func.debug_unwrap(x) is x
+    with pytest.raises(TypeError):
+        torch.func.debug_unwrap(1)

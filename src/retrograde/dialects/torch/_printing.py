@@ -39,6 +39,17 @@ def note(x: Tensor) -> list[str]:
     return [f"grad_fn=<{edge_name(edge)}>"]
 
 
+def below(x: Tensor) -> Tensor:
+    """What is under a value of a transform: all entries of a batch, or the value without what the transform knows of it."""
+    a = x._a
+    return as_value(type(x)._result, a.content if type(a) is BatchedArray else a.primal if type(a) is DualArray else a)
+
+
+def in_transform(x: Tensor) -> bool:
+    """Whether this is a value of a functional transform that is open."""
+    return any(level.id == x._level for level in _transforms())
+
+
 def _transforms() -> list[Any]:
     """The functional transforms that are open, outermost first."""
     return [level for level in state.levels if level.adopt is None and level.lifts is None]
@@ -47,11 +58,8 @@ def _transforms() -> list[Any]:
 def _wrapped(x: Tensor, depth: int) -> str:
     """A value of a transform: what kind of value at which depth, around what is under it."""
     a = x._a
-    if type(a) is BatchedArray:
-        kind, notes, inner = "BatchedTensor", f"bdim={a.dim}, ", a.content
-    else:
-        kind, notes, inner = "GradTrackingTensor", "", a.primal if type(a) is DualArray else a
-    text = repr(as_value(type(x)._result, inner)).replace("\n", "\n    ")
+    kind, notes = ("BatchedTensor", f"bdim={a.dim}, ") if type(a) is BatchedArray else ("GradTrackingTensor", "")
+    text = repr(below(x)).replace("\n", "\n    ")
     return f"{kind}(lvl={depth}, {notes}value=\n    {text}\n)"
 
 

@@ -151,7 +151,7 @@ def _view_anyhow(self: Tensor, shape: tuple[Any, ...], size: Any, dtype: Any) ->
 def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
     """The bytes of a tensor read as another dtype; nothing is recorded."""
     if d.np == dtype_of(x):
-        return reshaped(x, tuple(shape_of(x)))
+        return reshaped(x, tuple(shape_of(x))) if type(x._a) is not _ndarray else from_array(x._a)
     if d.is_complex and recording(x):
         raise RuntimeError(f"view: a tensor that requires grad cannot be seen as dtype {d}; use view_as_complex()")
     a = x._a

@@ -20,6 +20,7 @@ from ...ops import structural
 from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
+from ...transform.vmap import batch
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
@@ -37,6 +38,9 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         check_device("Generator", device)
         self._stream = Stream()
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
     @property
     def _a(self) -> Any:
@@ -172,26 +176,29 @@ def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = Fals
 
     Raises RuntimeError under a vmap whose randomness is "error".
     """
-    level = _vmap_level(op)
-    if level is not None and level.randomness == "different":
-        return make(Tensor, BatchedArray(draw((level.batch_size, *shape)), 0, level.id), None, level.id)
+    levels = _vmap_levels(op) if state.levels else ()
+    if levels:
+        return _entries(levels, draw((*(level.batch_size for level in levels), *shape)))
     return from_array(draw(shape), requires_grad)
 
 
-def _vmap_level(op: str) -> Any:
-    """The innermost vmap that says anything about random numbers; None outside. Raises RuntimeError if it forbids them."""
-    for level in reversed(state.levels):
-        if getattr(level, "batch_size", None) is None:
-            continue
-        if level.randomness == "error":
-            raise RuntimeError(
-                f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of "
-                "the batch "
-                "gets its own, or with randomness='same' that all share them"
-            )
-        if level.randomness == "different":
-            return level
-    return None
+def _vmap_levels(op: str) -> list[Any]:
+    """The open vmaps whose entries get random numbers of their own, outermost first. Raises RuntimeError if one forbids any."""
+    found = [level for level in state.levels if level.batch_size is not None]
+    if any(level.randomness == "error" for level in found):
+        raise RuntimeError(
+            f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of the batch gets its "
+            "own, or with randomness='same' that all share them"
+        )
+    return [level for level in found if level.randomness == "different"]
+
+
+def _entries(levels: Any, array: Any) -> Tensor:
+    """An array as a tensor of each entry of the vmaps, which its first axes belong to."""
+    whole = make(Tensor, array)
+    for level in levels:
+        whole = batch(whole, 0, level.id)
+    return whole
 
 
 def elements(op: str, stream: Any, x: Any) -> Any:
@@ -205,19 +212,20 @@ def drawn_by(op: str, stream: Any, draw: Any, *parameters: Any) -> Tensor:
 
     Raises RuntimeError under a vmap whose randomness does not allow that.
     """
-    level = _vmap_level(op)
-    if level is None:
+    levels = _vmap_levels(op) if state.levels else ()
+    if not levels:
         return from_array(draw(*(elements(op, stream, x) if isinstance(x, Value) else x for x in parameters)))
-    size = level.batch_size
     rank = max(len(shape_of(x)) for x in parameters if isinstance(x, Value))
     arrays = []
     for x in parameters:
         if isinstance(x, Value):
-            short = (1,) * (rank - len(shape_of(x)))
-            x = elements(op, stream, make(Tensor, unbatch(_without_tangents(x), level.id, size)))
-            x = structural.reshape(x, shape=(size, *short, *x.shape[1:]))
+            short, shape = (1,) * (rank - len(shape_of(x))), tuple(shape_of(x))
+            for level in reversed(levels):
+                x = make(Tensor, unbatch(_without_tangents(x), level.id, level.batch_size))
+            sizes_of_all = [level.batch_size for level in levels]
+            x = structural.reshape(elements(op, stream, x), shape=(*sizes_of_all, *short, *shape))
         arrays.append(x)
-    return make(Tensor, BatchedArray(draw(*arrays), 0, level.id), None, level.id)
+    return _entries(levels, draw(*arrays))
 
 
 def _without_tangents(x: Any) -> Any:
@@ -283,7 +291,7 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, layout: Any = 
 
     def draw(shape: tuple[int, ...]) -> Any:  # of one number for each permutation
         found = [stream.permutation(int(n), d) for _ in range(math.prod(shape))]
-        return np.stack(found) if shape else found[0]
+        return np.reshape(found, (*shape, -1)) if shape else found[0]
 
     return drawn("randperm", (), draw)
 
@@ -404,9 +412,14 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the probabilities that a row's weights say."""
     stream = stream_of("multinomial", generator)
-    return drawn_by(
-        "multinomial", stream, lambda a: stream.multinomial(a, int(num_samples), bool(replacement)), input
-    )
+
+    def draw(weights: Any) -> Any:
+        batches = weights.shape[: len(weights.shape) - len(shape_of(input))]  # under vmaps, whose entries are rows like others
+        rows = weights.reshape(-1, weights.shape[-1]) if batches and len(weights.shape) > 2 else weights
+        found = stream.multinomial(rows, int(num_samples), bool(replacement))
+        return found if rows is weights else found.reshape(*weights.shape[:-1], -1)
+
+    return drawn_by("multinomial", stream, draw, input)
 
 
 @api(method=False)
@@ -449,9 +462,9 @@ def _drawn(name: str, node: str, draw: Any) -> None:
         stream, d = stream_of(name, generator), dtype_of(self)
 
         def compute() -> Tensor:
-            level = _vmap_level(name) if state.levels else None
-            if level is not None:
-                return _each_entry(name, self, level, lambda shape: draw(stream, shape, d, True, *args, **kwargs))
+            levels = _vmap_levels(name) if state.levels else ()
+            if levels:
+                return _each_entry(name, self, levels, lambda shape: draw(stream, shape, d, True, *args, **kwargs))
             new = _strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs))
             return self._filled(new, node or f"RandomBackward{2 - len(args) - len(kwargs)}")
 
@@ -462,17 +475,19 @@ def _drawn(name: str, node: str, draw: Any) -> None:
     METHODS[name] = method
 
 
-def _each_entry(op: str, x: Tensor, level: Any, draw: Any) -> Tensor:
+def _each_entry(op: str, x: Tensor, levels: Any, draw: Any) -> Tensor:
     """New contents for each entry of a batch; raises RuntimeError where the entries share one tensor, which cannot differ."""
-    array = bare(x)
-    while type(array) is BatchedArray and array._level != level.id:
+    batched, array = set(), bare(x)
+    while type(array) is BatchedArray:
+        batched.add(array._level)
         array = bare(array.content)
-    if type(array) is not BatchedArray and (x if x._base is None else x._base)._born < level.id:
+    born = (x if x._base is None else x._base)._born
+    if any(level.id not in batched and born < level.id for level in levels):
         raise RuntimeError(
             f"{op}: under vmap with randomness='different' a tensor that all entries of the batch share cannot be overwritten "
             "with numbers of their own; make it of one that is mapped, or draw a new one"
         )
-    return make(Tensor, BatchedArray(draw((level.batch_size, *shape_of(x))), 0, level.id), None, level.id)
+    return _entries(levels, draw((*(level.batch_size for level in levels), *shape_of(x))))
 
 
 @api("_filled", function=False)
@@ -558,9 +573,12 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     stream, d = stream_of("bernoulli_", generator), dtype_of(self)
 
     def compute() -> Tensor:
-        level = _vmap_level("bernoulli_") if state.levels else None
-        if level is not None and not isinstance(p, Value):
-            return _each_entry("bernoulli_", self, level, lambda shape: stream.bernoulli(shape, float(p), d))
+        levels = _vmap_levels("bernoulli_") if state.levels else ()
+        if levels and isinstance(p, Value):
+            chances = structural.broadcast_to(p, shape=tuple(shape_of(self)))
+            return drawn_by("bernoulli_", stream, lambda each: stream.bernoulli_each(each, d), chances)
+        if levels:
+            return _each_entry("bernoulli_", self, levels, lambda shape: stream.bernoulli(shape, float(p), d))
         if not isinstance(p, Value):
             return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
                                 "BernoulliBackward2")  # fmt: skip

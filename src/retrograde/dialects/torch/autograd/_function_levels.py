@@ -96,6 +96,8 @@ def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, spli
             raise RuntimeError(f"{cls.__name__}.jvp returned a tangent for a result marked as not differentiable")
         changed = next((i for i, x in enumerate(primals) if x is y and any(x is d for d in dirty)), None)
         if changed is None:
+            if t is not None:
+                _check_tangent(cls, y, t, primals, tangents)
             results.append(y if t is None else dual(y, t, top))
             continue
         if t is not tangents[changed]:
@@ -106,6 +108,23 @@ def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, spli
         args[changed]._a = dual(y, t, top)._a
         results.append(args[changed])
     return tuple(results) if several else results[0]
+
+
+def _check_tangent(cls: type[functions.Function], y: Any, t: Any, primals: Any, tangents: Any) -> None:
+    """Raise unless `t` can be the tangent of `y`: of its shape, and of a view of an argument a view of that one's tangent."""
+    if not isinstance(t, Tensor) or t.shape != y.shape:
+        got = list(t.shape) if isinstance(t, Tensor) else type(t).__name__
+        raise RuntimeError(f"{cls.__name__}.jvp returned {got} as the tangent of a result of shape {list(y.shape)}")
+    for i, x in enumerate(primals):
+        passed_on = isinstance(x, Tensor) and tangents[i] is not None and (y is x or _is_view_of(y, x))
+        if passed_on and not _is_view_of(t, tangents[i]):
+            raise RuntimeError(
+                f"{cls.__name__}.forward returns a view of argument {i}, or itself, so jvp has to return that view of its tangent"
+            )
+
+
+def _is_view_of(x: Tensor, other: Tensor) -> bool:
+    return x._base is not None and (x._base is other or x._base is other._base)
 
 
 def _computed(cls: type[functions.Function], primals: tuple[Any, ...], split: bool) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -113,6 +114,12 @@ class Function(metaclass=FunctionMeta):
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """The outputs for arguments with a mapped dimension, and the dimensions that are mapped in them."""
         raise NotImplementedError("this torch.autograd.Function defines no vmap rule; or set generate_vmap_rule = True")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self).__name__} has static methods and no use for instances; call {type(self).__name__}.apply(...)",
+            DeprecationWarning, stacklevel=2,
+        )  # fmt: skip
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{type(self).__name__} has static methods; call {type(self).__name__}.apply(...)")

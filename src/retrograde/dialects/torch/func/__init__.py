@@ -12,6 +12,8 @@ from ....transform import jacobian as _jacobian
 from ....transform import reverse as _reverse
 from ....transform.vmap import vmap as _vmap
 from .._api import missing as _missing
+from .._printing import below as _below
+from .._printing import in_transform as _in_transform
 from .._tensor import Tensor as _Tensor
 from ._stateless import functional_call, stack_module_state
 
@@ -59,7 +61,7 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        if not has_aux and isinstance(out, _Tensor) and out.dtype.category >= 2:
+        if not has_aux and isinstance(out, _Tensor) and (name != "jacrev" or out.dtype.category >= 2):
             return out
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
             raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
@@ -277,6 +279,17 @@ def functionalize(func: Callable[..., _Any], *, remove: str = "mutations") -> Ca
     return func
 
 
+def debug_unwrap(tensor: _Tensor, *, recurse: bool = True) -> _Tensor:
+    """What is under a value of a transform, one level down or all: to look at in a debugger, not to compute with."""
+    if not isinstance(tensor, _Tensor):
+        raise TypeError(f"debug_unwrap: wanted a tensor, got {type(tensor).__name__}")
+    while _in_transform(tensor):
+        tensor = _below(tensor)
+        if not recurse:
+            break
+    return tensor
+
+
 def replace_all_batch_norm_modules_(root: _Any) -> _Any:
     """Let all batch normalisations in a module forget their running statistics, in place, so that vmap can map it."""
     from ..nn.modules.batchnorm import _BatchNorm
@@ -292,8 +305,8 @@ def replace_all_batch_norm_modules_(root: _Any) -> _Any:
 
 
 __all__ = [
-    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
+    "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
+    "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 
