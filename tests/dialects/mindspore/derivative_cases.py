@@ -496,6 +496,23 @@ PRIMITIVES.update({
     "SparseSegmentSum": (lambda x: ops.SparseSegmentSum()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
     "SparseSegmentMean": (lambda x: ops.SparseSegmentMean()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
     "SparseSegmentSqrtN": (lambda x: ops.SparseSegmentSqrtN()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
+    "SparseSegmentSumWithNumSegments": (
+        lambda x: ops.SparseSegmentSumWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentMeanWithNumSegments": (
+        lambda x: ops.SparseSegmentMeanWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentSqrtNWithNumSegments": (
+        lambda x: ops.SparseSegmentSqrtNWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSlice": (
+        lambda v: ops.SparseSlice()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), whole(1, 0), whole(1, 3))[1], (V,)),
+    "SparseReorder": (lambda v: ops.SparseReorder()(whole([[1, 2], [1, 0], [0, 2]]), v, whole(2, 3))[1], (V,)),
+    "SparseDenseCwiseAdd": (
+        lambda v, x: ops.SparseDenseCwiseAdd()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseMul": (
+        lambda v, x: ops.SparseDenseCwiseMul()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseDiv": (
+        lambda v, x: ops.SparseDenseCwiseDiv()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, POS)),
+    "ClipByNorm": (lambda x: ops.ClipByNorm()(x, _single(1.5)), (X,)), "MaxDim": (lambda x: ops.MaxDim()(x, 1)[0], (X,)),
+    "MinDim": (lambda x: ops.MinDim()(x, 1)[0], (X,)),
     "SpaceToBatch": (ops.SpaceToBatch(2, [[0, 0], [0, 0]]), (IMAGE,)),
     "BatchToSpace": (ops.BatchToSpace(2, [[0, 0], [0, 0]]), (np.concatenate([IMAGE] * 4),)),
     "BatchToSpaceNDV2": (
@@ -511,6 +528,7 @@ PRIMITIVES.update({
 })  # fmt: skip
 
 _CONSTANT = """
+AdamNoUpdateParam Bincount HistogramSummary ImageSummary MapUniform MatrixLogarithm NewOnes NewZeros ScalarSummary TensorSummary
 AdjustHue AdjustSaturation AllFinite BartlettWindow BlackmanWindow CTCGreedyDecoder CheckValid CompareAndBitpack
 ComputeAccidentalHits ConcatOffset ConfusionMatrix DataFormatDimMap DataFormatVecPermute FloatStatus HSVToRGB HammingWindow
 HistogramFixedWidth ListDiff LogNormalReverse LogUniformCandidateSampler MultinomialWithReplacement NMSWithMask NoRepeatNGram
