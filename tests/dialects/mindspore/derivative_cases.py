@@ -465,6 +465,7 @@ FUNCTIONS.update({
                               (IMAGE,)),
     "fractional_max_pool3d": (lambda x: ops.fractional_max_pool3d(x, 2, (2, 2, 1), _random_samples=_single([[[0.2, 0.7, 0.4]]])),
                               (SPACE,)),
+    "mixed_precision_cast": (lambda x: ops.mixed_precision_cast(ms.float64, (x, 3))[0], (X,)),
     "stft": (lambda x: ops.stft(x, 4, 2), (uniform(-2.03, 2.02, 9),)),
 })  # fmt: skip
 PRIMITIVES.update({
@@ -533,7 +534,7 @@ AdjustHue AdjustSaturation AllFinite BartlettWindow BlackmanWindow CTCGreedyDeco
 ComputeAccidentalHits ConcatOffset ConfusionMatrix DataFormatDimMap DataFormatVecPermute FloatStatus HSVToRGB HammingWindow
 HistogramFixedWidth ListDiff LogNormalReverse LogUniformCandidateSampler MultinomialWithReplacement NMSWithMask NoRepeatNGram
 NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps PyFunc RGBToHSV RaggedRange Randperm RangeV2
-SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_
+SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_ switch_layer tail
 scalar_add scalar_sub scalar_mul scalar_div scalar_floordiv scalar_mod scalar_pow scalar_eq scalar_lt scalar_gt
 scalar_le scalar_ge scalar_max scalar_min scalar_uadd scalar_usub scalar_log
 coo2csr csr2coo coo_isfinite coo_isinf coo_isnan csr_isfinite csr_isinf csr_isnan coo_tensor_get_dense_shape
