@@ -465,6 +465,7 @@ FUNCTIONS.update({
                               (IMAGE,)),
     "fractional_max_pool3d": (lambda x: ops.fractional_max_pool3d(x, 2, (2, 2, 1), _random_samples=_single([[[0.2, 0.7, 0.4]]])),
                               (SPACE,)),
+    "mixed_precision_cast": (lambda x: ops.mixed_precision_cast(ms.float64, (x, 3))[0], (X,)),
     "stft": (lambda x: ops.stft(x, 4, 2), (uniform(-2.03, 2.02, 9),)),
 })  # fmt: skip
 PRIMITIVES.update({
@@ -496,6 +497,23 @@ PRIMITIVES.update({
     "SparseSegmentSum": (lambda x: ops.SparseSegmentSum()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
     "SparseSegmentMean": (lambda x: ops.SparseSegmentMean()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
     "SparseSegmentSqrtN": (lambda x: ops.SparseSegmentSqrtN()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
+    "SparseSegmentSumWithNumSegments": (
+        lambda x: ops.SparseSegmentSumWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentMeanWithNumSegments": (
+        lambda x: ops.SparseSegmentMeanWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentSqrtNWithNumSegments": (
+        lambda x: ops.SparseSegmentSqrtNWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSlice": (
+        lambda v: ops.SparseSlice()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), whole(1, 0), whole(1, 3))[1], (V,)),
+    "SparseReorder": (lambda v: ops.SparseReorder()(whole([[1, 2], [1, 0], [0, 2]]), v, whole(2, 3))[1], (V,)),
+    "SparseDenseCwiseAdd": (
+        lambda v, x: ops.SparseDenseCwiseAdd()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseMul": (
+        lambda v, x: ops.SparseDenseCwiseMul()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseDiv": (
+        lambda v, x: ops.SparseDenseCwiseDiv()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, POS)),
+    "ClipByNorm": (lambda x: ops.ClipByNorm()(x, _single(1.5)), (X,)), "MaxDim": (lambda x: ops.MaxDim()(x, 1)[0], (X,)),
+    "MinDim": (lambda x: ops.MinDim()(x, 1)[0], (X,)),
     "SpaceToBatch": (ops.SpaceToBatch(2, [[0, 0], [0, 0]]), (IMAGE,)),
     "BatchToSpace": (ops.BatchToSpace(2, [[0, 0], [0, 0]]), (np.concatenate([IMAGE] * 4),)),
     "BatchToSpaceNDV2": (
@@ -511,11 +529,12 @@ PRIMITIVES.update({
 })  # fmt: skip
 
 _CONSTANT = """
+AdamNoUpdateParam Bincount HistogramSummary ImageSummary MapUniform MatrixLogarithm NewOnes NewZeros ScalarSummary TensorSummary
 AdjustHue AdjustSaturation AllFinite BartlettWindow BlackmanWindow CTCGreedyDecoder CheckValid CompareAndBitpack
 ComputeAccidentalHits ConcatOffset ConfusionMatrix DataFormatDimMap DataFormatVecPermute FloatStatus HSVToRGB HammingWindow
 HistogramFixedWidth ListDiff LogNormalReverse LogUniformCandidateSampler MultinomialWithReplacement NMSWithMask NoRepeatNGram
 NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps PyFunc RGBToHSV RaggedRange Randperm RangeV2
-SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_
+SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_ switch_layer tail
 scalar_add scalar_sub scalar_mul scalar_div scalar_floordiv scalar_mod scalar_pow scalar_eq scalar_lt scalar_gt
 scalar_le scalar_ge scalar_max scalar_min scalar_uadd scalar_usub scalar_log
 coo2csr csr2coo coo_isfinite coo_isinf coo_isnan csr_isfinite csr_isinf csr_isnan coo_tensor_get_dense_shape

@@ -100,3 +100,21 @@ def test_a_cell_does_not_take_the_place_of_a_parameter() -> None:
     cell.w = ms.Parameter(Tensor([1.0]))
     with pytest.raises(KeyError, match="is a parameter"):
         cell.w = nn.ReLU()
+
+
+def test_the_context_is_an_object_too() -> None:
+    from retrograde.dialects.mindspore import context
+
+    assert context.K_CONTEXT.mode == ms.get_context("mode")
+    assert context.get_jit_config() == {}
+    with pytest.raises(ValueError, match="no option"):
+        context.K_CONTEXT.no_such_option  # noqa: B018
+
+
+def test_small_functions_of_sequences() -> None:
+    assert ops.tail((1, 2, 3)) == (2, 3)
+    assert ops.switch_layer(Tensor(1), (nn.ReLU(), abs)) is abs
+    x, whole = ops.mixed_precision_cast(ms.float16, (Tensor([1.5]), Tensor([1])))
+    assert (x.dtype, whole.dtype) == (ms.float16, ms.int64)
+    assert ms.common._no_grad is ms._no_grad
+    assert ms.common._Function is ms._Function

@@ -9,7 +9,8 @@ from typing import Any
 
 _OPERATIONS = """
     array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops random_ops
-    reshard_ops sparse_ops spectral_ops _csr_ops _custom_grad _grad_ops _infer_ops _inner_ops _map_tensor_ops _ocr_ops
+    reshard_ops sparse_ops spectral_ops _csr_ops _custom_grad _embedding_cache_ops _grad_ops
+    _infer_ops _inner_ops _map_tensor_ops _ocr_ops
     _quant_ops _rl_inner_ops _scalar_ops _sequence_ops _sparse_grad_ops _thor_ops manually_defined manually_defined.ops_def
     manually_defined._inner
 """
@@ -36,7 +37,7 @@ _PATHS = {
     "nn.optim": _OPTIMISERS,
     "nn.grad": "cell_grad",
     "common": "_stub_tensor hook_handle jit_config lazy_inline mutable no_inline np_dtype recompute storage symbol",
-    "numpy": "array_creations array_ops dtypes fft logic_ops math_ops utils utils_const",
+    "numpy": "array_creations array_ops dtypes logic_ops math_ops utils utils_const",
     "train.callback": """
         _callback _checkpoint _early_stop _history _lambda_callback _loss_monitor _lr_scheduler_callback
         _reduce_lr_on_plateau _summary_collector _time_monitor

@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return submodule(__name__, name)
     above = sys.modules[__name__.rpartition(".")[0]].__dict__
-    if name in above and not name.startswith("_"):
+    if name in above and (not name.startswith("_") or name in ("_Function", "_no_grad")):
         return above[name]
     raise missing("mindspore.common", name, globals())
 

@@ -30,6 +30,12 @@ class Jvp(_Product):
     def construct(self, *args: Any) -> Any:
         """The value and the derivative."""
         inputs, v = self._split(args)
+        if isinstance(v, tuple):
+            if len(v) < len(inputs):
+                raise IndexError(f"Jvp: there are {len(inputs)} inputs, but v has {len(v)} tangents")
+            v = v[: len(inputs)]  # what comes behind is left alone, as there
+        elif len(inputs) > 1:
+            raise TypeError(f"Jvp: v must be a tuple of {len(inputs)} tangents, got {type(v).__name__}")
         return jvp(self.fn, inputs, v)
 
 
@@ -40,6 +46,8 @@ class Vjp(_Product):
         """The value and the gradients, bare for a single input."""
         inputs, v = self._split(args)
         out, pullback = vjp(self.fn, *inputs)
+        if isinstance(v, tuple) != isinstance(out, tuple):
+            raise TypeError(f"Vjp: v must be as the result, a {type(out).__name__}, got {type(v).__name__}")
         gradients = pullback(v)
         return out, gradients[0] if len(gradients) == 1 else gradients
 

@@ -20,6 +20,7 @@ from .._promote import FLOATING, single, tensor_argument, to_dtype
 from .._recording import Recording
 from .._stream import generator
 from .._tensor import Tensor, from_array
+from ._updates import _adam as adam_step
 
 Function = Callable[..., Any]
 
@@ -133,7 +134,8 @@ def _of_layout(op: str, x: Any, source: str, target: str, permuted: bool) -> Any
 
 
 def _filtered(x: Any, most: Any, offset: Any) -> tuple[Any, Any]:
-    values = _array("SubAndFilter", x) - _array("SubAndFilter", offset)
+    values = _array("SubAndFilter", x)
+    values = (values - _array("SubAndFilter", offset)).astype(values.dtype)
     places = np.flatnonzero((values >= 0) & (values < _array("SubAndFilter", most)))
     return from_array(values[places]), from_array(places.astype(values.dtype))
 
@@ -141,9 +143,9 @@ def _filtered(x: Any, most: Any, offset: Any) -> tuple[Any, Any]:
 def _segments(power: float) -> Function:
     """The sums of rows that are named, by segments with rising ids, over their number to a power."""
 
-    def run(x: Any, indices: Any, segments: Any) -> Any:
+    def run(x: Any, indices: Any, segments: Any, number: Any = None) -> Any:
         ids = _array("SparseSegment", segments)
-        count = int(ids.max(initial=-1)) + 1
+        count = int(ids.max(initial=-1)) + 1 if number is None else int(_array("SparseSegment", number).item())
         sums = F["unsorted_segment_sum"](F["gather"](x, indices, 0), segments, count)
         if not power:
             return sums
@@ -172,6 +174,64 @@ def _offsets(tensors: Any, *, N: int, axis: int) -> Any:
     out = np.zeros((len(tensors), tensors[0].ndim), np.int64)
     out[1:, axis] = np.cumsum([x.shape[axis] for x in tensors])[:-1]
     return from_array(out)
+
+
+def _logarithm(x: Any) -> Any:
+    """The principal logarithm of matrices that have a basis of eigenvectors."""
+    a = _array("MatrixLogarithm", x)
+    values, basis = np.linalg.eig(a)
+    if (np.linalg.cond(basis) > 1 / np.sqrt(np.finfo(values.real.dtype).eps)).any():
+        raise NotImplementedError("MatrixLogarithm: a matrix without a basis of eigenvectors is not supported")
+    return from_array((basis @ (np.log(values.astype(complex))[..., None] * np.linalg.inv(basis))).astype(a.dtype))
+
+
+def _sliced(at: Any, values: Any, shape: Any, start: Any, size: Any) -> tuple[Any, Any, Any]:
+    """The elements of a sparse tensor within a box, their places counted from its corner, and its shape."""
+    places, low, sizes = (_array("SparseSlice", v) for v in (at, start, size))
+    sizes = np.minimum(sizes, _array("SparseSlice", shape) - low)
+    inside = np.flatnonzero(((places >= low) & (places < low + sizes)).all(axis=1))
+    return from_array(places[inside] - low), F["gather"](values, from_array(inside), 0), from_array(sizes)
+
+
+def _reordered(at: Any, values: Any, shape: Any) -> tuple[Any, Any]:
+    """A sparse tensor with its elements row by row."""
+    places = _array("SparseReorder", at)
+    order = np.lexsort(places.T[::-1])
+    return from_array(places[order]), F["gather"](values, from_array(order), 0)
+
+
+def _with_dense(f: str) -> Function:
+    """An operation on the elements of a sparse tensor and those of a dense one, which broadcasts, at their places."""
+
+    def run(at: Any, values: Any, shape: Any, dense: Any) -> Any:
+        sizes = tuple(_array("SparseDense", shape).tolist())
+        return F[f](values, F["gather_nd"](F["broadcast_to"](dense, sizes), at))
+
+    return run
+
+
+def _clipped(x: Any, most: Any, *, axis: Any) -> Any:
+    """A tensor whose norms over axes (all, if none are given) are scaled down to the largest that is allowed."""
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    norm = F["sqrt"](F["sum"](x * x, axes, True))
+    return x * most / F["maximum"](norm, most)
+
+
+def _dealt(x: Any, per_group: Any, groups: Any) -> Any:
+    """The places of numbers that are dealt out to groups in turn, each of which has its own row."""
+    values = _array("MapUniform", x)
+    size, count = (int(_array("MapUniform", v)) for v in (per_group, groups))
+    return from_array((values % count * size + values // count).astype(values.dtype))
+
+
+def _step_of_adam(m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, grad: Any, *,
+                  use_nesterov: bool, **_: Any) -> Any:  # fmt: skip
+    """What a step of Adam would add to the parameter; its slots take their new values."""
+    given = [_array("AdamNoUpdateParam", a) for a in (m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)]
+    change, *slots = adam_step(np.zeros_like(given[0]), *given, use_nesterov=use_nesterov)
+    for slot, new in zip((m, v), slots):
+        written("AdamNoUpdateParam", slot, new.astype(given[0].dtype))
+    return from_array(change.astype(given[0].dtype))
 
 
 def _all_finite(*tensors: Any) -> Any:
@@ -392,6 +452,17 @@ ROWS: dict[str, tuple[str, Function]] = {
         "DataFormatVecPermute", x, src_format, dst_format, True)),
     "SparseSegmentSum": ("", _segments(0.0)), "SparseSegmentMean": ("", _segments(1.0)),
     "SparseSegmentSqrtN": ("", _segments(0.5)),
+    "SparseSegmentSumWithNumSegments": ("", _segments(0.0)), "SparseSegmentMeanWithNumSegments": ("", _segments(1.0)),
+    "SparseSegmentSqrtNWithNumSegments": ("", _segments(0.5)), "SparseSlice": ("", _sliced), "SparseReorder": ("", _reordered),
+    "SparseDenseCwiseAdd": ("", _with_dense("add")), "SparseDenseCwiseMul": ("", _with_dense("mul")),
+    "SparseDenseCwiseDiv": ("", _with_dense("div")), "MatrixLogarithm": ("", _logarithm),
+    "AdamNoUpdateParam": ("use_locking=False, use_nesterov=False", _step_of_adam),
+    "ClipByNorm": ("axis=None", _clipped), "MapUniform": ("", _dealt),
+    "NewOnes": ("", lambda x, size, dtype=None: M["new_ones"](x, size, dtype)),
+    "NewZeros": ("", lambda x, size, dtype=None: M["new_zeros"](x, size, dtype)),
+    "MaxDim": ("", lambda x, dim, keepdim=False: F["max"](x, dim, keepdim)),
+    "MinDim": ("", lambda x, dim, keepdim=False: F["min"](x, dim, keepdim)),
+    **{f"{kind}Summary": ("", lambda name, value: None) for kind in ("Scalar", "Tensor", "Image", "Histogram")},
     "SparseTensorDenseAdd": ("", lambda at, values, shape, x: F["tensor_scatter_add"](x, at, values)),
     "NoRepeatNGram": ("ngram_size=1", _without_repeats), "ConcatOffset": ("N=2, axis=0", _offsets),
     "FloatStatus": ("", lambda x: from_array(np.asarray([not np.isfinite(_array("FloatStatus", x)).all()], np.float32))),

@@ -202,7 +202,7 @@ _RULES: dict[str, tuple[str, Rule, tuple[int, ...], bool]] = {
     "ApplyAdamWithAmsgradV2": ("use_locking=False", _amsgrad, (0, 1, 2, 3), True),
     "ApplyAdamWithAmsgrad": (
         "beta1=0.9, beta2=0.999, epsilon=1e-08, use_locking=False", lambda *args, beta1, beta2, epsilon, **_: _amsgrad(
-            *args[:7], beta1, beta2, epsilon, args[7]), (0, 1, 2, 3), True),
+            *(*args[:7], beta1, beta2, epsilon, args[7])), (0, 1, 2, 3), True),
     "ApplyAdagradDA": ("use_locking=False", _adagrad_da, (0, 1, 2), False),
     "AdamWeightDecay": ("use_locking=False", _adam_with_decay, (0, 1, 2), True),
     "SparseApplyAdagrad": ("lr, update_slots=True, use_locking=False", _of_rows(
