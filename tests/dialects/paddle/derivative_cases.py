@@ -251,7 +251,8 @@ NOT_DIFFERENTIABLE = set(words(
     "bitwise_or bitwise_right_shift bitwise_xor bucketize count_nonzero eq equal equal_all gcd ge greater greater_equal "
     "greater_than gt histogram histogram_bin_edges histogramdd isclose isfinite isin isinf isnan isneginf isposinf isreal lcm "
     "le less less_equal less_than logical_and logical_not logical_or logical_xor lt ne nextafter nonzero not_equal "
-    "searchsorted shard_index signbit unique unique_consecutive linalg.matrix_rank "
+    "searchsorted shard_index signbit unique unique_consecutive linalg.matrix_rank geometric.reindex_graph "
+    "geometric.reindex_heter_graph geometric.sample_neighbors geometric.weighted_sample_neighbors "
     # shapes and other facts about tensors
     "broadcast_shape broadcast_shapes data_ptr get_device get_strides is_complex is_contiguous is_dense is_dist is_empty "
     "is_floating_point is_integer is_same_shape is_selected_rows is_sparse is_sparse_coo is_sparse_csr is_tensor numel rank "

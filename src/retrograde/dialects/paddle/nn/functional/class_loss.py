@@ -282,6 +282,30 @@ def ctc_loss(
     return reduced(losses, reduction)
 
 
+def rnnt_loss(
+    input: Any, label: Any, input_lengths: Any, label_lengths: Any, blank: int = 0, fastemit_lambda: float = 0.001,
+    reduction: str = "mean", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The transducer loss of log-probabilities (N, T, 1 + labels, classes) and label rows (N, labels).
+
+    fastemit_lambda: by what part gradients of labels are raised. Raises ValueError where shapes and lengths do not fit.
+    """
+    op = "rnnt_loss"
+    check_reduction(op, reduction)
+    x = floating(op, input, "input")
+    if ndim_of(x) != 4:
+        raise ValueError(f"{op}: the input must be (batch, frames, 1 + labels, classes), got shape {list(shape_of(x))}")
+    n, duration, width, classes = shape_of(x)
+    frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
+    rows = concrete(op, tensor(op, label, "label")).astype(np.int64)
+    if rows.shape != (n, width - 1) or (frames > duration).any() or (frames < 1).any() or (counts >= width).any():
+        raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit the input {[n, duration, width, classes]}")
+    if not 0 <= blank < classes or (rows.size and not 0 <= rows.min() <= rows.max() < classes):
+        raise ValueError(f"{op}: blank and labels must be among {classes} classes")
+    losses = formulas.transducer(x, rows, frames, counts, blank, float(fastemit_lambda))
+    return reduced(losses, reduction)
+
+
 def hsigmoid_loss(
     input: Any, label: Any, num_classes: int, weight: Any, bias: Any = None, path_table: Any = None,
     path_code: Any = None, is_sparse: bool = False, name: str | None = None,
