@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ....core.value import Value
@@ -39,31 +40,39 @@ def functional_call(
             if name in given:
                 raise ValueError(f"functional_call: {name!r} is given twice")
             given[name] = x
+    with replaced("functional_call", module, given, tie_weights=tie_weights, strict=strict):
+        arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*arguments, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def replaced(op: str, module: Any, tensors: dict[str, Any], *, tie_weights: bool, strict: bool) -> Iterator[None]:
+    """A context in which a module has other parameters and buffers; what it has not is left aside, or refused if `strict`."""
+    given = dict(tensors)
     own: dict[str, Any] = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
     unknown = [name for name in given if name not in own]
     if strict and unknown:
-        raise RuntimeError(f"functional_call: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
+        raise RuntimeError(f"{op}: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
     for name in unknown:
         del given[name]
     if strict and set(own) - set(given):
-        raise RuntimeError(f"functional_call: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
+        raise RuntimeError(f"{op}: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
     if tie_weights:
         by_identity: dict[int, Any] = {id(own[name]): x for name, x in given.items()}
         for name, x in own.items():
             if name not in given and id(x) in by_identity:
                 given[name] = by_identity[id(x)]
-    replaced = []
+    before = []
     try:
         for name, x in given.items():
             holder, last = _owner(module, name)
             table = holder._parameters if last in holder._parameters else holder._buffers
-            replaced.append((table, last, table[last]))
+            before.append((table, last, table[last]))
             table[last] = x
-        arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
-        return module(*arguments, **(kwargs or {}))
+        yield
     finally:
-        for table, last, x in reversed(replaced):
+        for table, last, x in reversed(before):
             table[last] = x
 
 
