@@ -214,8 +214,10 @@ class _AliasLoader:
         self.ours = ours
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        with Paused():
-            module = importlib.import_module(self.ours)
+        module = sys.modules.get(self.ours)
+        if module is None:
+            with Paused(lasting=self.ours.count(".") == DIALECTS.count(".") + 1):  # a whole dialect
+                module = importlib.import_module(self.ours)
         self.own_spec = module.__spec__
         return module
 

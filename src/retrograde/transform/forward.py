@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._errors import ShapeError
+from .._state import state
 from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.arrays import bottom, full, zeros_for
@@ -14,6 +16,16 @@ from ..core.level import Level
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ._values import Function, as_tensor, flatten_arguments, output_tensor, split_aux
 from .reverse import vjp
+
+
+@contextlib.contextmanager
+def following(enabled: bool) -> Iterator[None]:
+    """A context in which forward mode follows tangents, or does not."""
+    before, state.forward = state.forward, enabled
+    try:
+        yield
+    finally:
+        state.forward = before
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -69,7 +81,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
             raise error_type(type(x)._result, ShapeError)(
                 f"jvp: a tangent of shape {tuple(shape_of(as_tensor(t)))} for a primal of shape {tuple(shape_of(x))}"
             )
-    with Level("jvp").open() as level:
+    with Level("jvp").open() as level, following(True):
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
         for x, inner in zip(leaves, duals):
             if x._policy.changes_arguments:

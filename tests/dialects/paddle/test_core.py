@@ -234,7 +234,7 @@ def test_unknown_names_say_who_answers() -> None:
     with pytest.raises(AttributeError, match="near it are .*ones_like"):
         paddle.oneslike  # noqa: B018 - the look-up is the test
     with pytest.raises(AttributeError, match="retrograde answering"):
-        paddle.ones([1]).to_sparse_csr  # noqa: B018 - the look-up is the test
+        paddle.ones([1]).resize_  # noqa: B018 - the look-up is the test
 
 
 @pytest.mark.parametrize("call,error,words", [

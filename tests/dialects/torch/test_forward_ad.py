@@ -3,6 +3,7 @@
 import pytest
 
 import retrograde.dialects.torch as torch
+from retrograde.dialects.torch.autograd import forward_ad as fwAD
 from retrograde.dialects.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 
@@ -76,3 +77,42 @@ def test_a_dual_tensor_outlives_its_level_as_its_primal():
     assert unpack_dual(d).tangent is None
     (y * 2 + d).sum().backward()
     assert x.grad.tolist() == [7, 7]
+
+
+def test_tangents_are_not_followed_where_forward_mode_is_off():
+    x = torch.tensor([1.0, 2.0])
+    with fwAD.dual_level():
+        d = fwAD.make_dual(x, x)
+        with fwAD._set_fwd_grad_enabled(False):
+            assert fwAD.unpack_dual(d * d).tangent is None
+            assert fwAD.unpack_dual(d).tangent is None
+            assert torch.func.jvp(torch.square, (x,), (x,))[1].tolist() == [2, 8]
+        with torch.inference_mode():
+            assert fwAD.unpack_dual(d * d).tangent is None
+        assert fwAD.unpack_dual(d * d).tangent.tolist() == [2, 8]
+
+    def off(t):
+        with fwAD._set_fwd_grad_enabled(False):
+            return t * 2
+
+    assert torch.func.jvp(off, (x,), (x,))[1].tolist() == [0, 0]
+    assert torch.func.jvp(torch.square, (x,), (x,))[1].tolist() == [2, 8], "a transform leaves it as it was"
+
+
+def test_backward_of_a_dual_tensor_is_that_of_its_primal():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with fwAD.dual_level():
+        (fwAD.make_dual(x, torch.ones(2)) ** 3).sum().backward()
+    assert x.grad.tolist() == [3, 12]
+    level = fwAD.enter_dual_level()
+    with pytest.raises(RuntimeError, match="level"):
+        fwAD.exit_dual_level(level=level + 1)
+    fwAD.exit_dual_level(level=level)
+
+
+def test_inference_mode_decorates_a_function_without_being_called():
+    @torch.inference_mode
+    def f():
+        return torch.ones(1).is_inference()
+
+    assert f()

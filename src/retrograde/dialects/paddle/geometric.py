@@ -33,7 +33,10 @@ def _reduced(op: str, data: Any, places: np.ndarray, count: int, reduce: str) ->
         raise ValueError(f"{op}: row {places.max()} of {count} does not exist")
     start = from_array(np.zeros((count, *shape[1:]), dtype_of(data)))
     at = np.broadcast_to(places.reshape(-1, *(1,) * (len(shape) - 1)), shape).astype(np.int64)
-    return sr.scatter_reduce(start, at, data, axis=0, reduce=_REDUCTIONS[reduce], include_self=False, x_ties=False)
+    # Of equal extremes each gets the whole gradient, as in PaddlePaddle.
+    return sr.scatter_reduce(
+        start, at, data, axis=0, reduce=_REDUCTIONS[reduce], include_self=False, x_ties=False, shares=False
+    )
 
 
 def _segments(name: str, reduce: str) -> Any:

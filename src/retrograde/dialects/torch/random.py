@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -278,7 +279,13 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, layout: Any = 
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """The numbers 0 to n - 1 in random order."""
     check_device("randperm", device)
-    return from_array(stream_of("randperm", generator).permutation(int(n), np_dtype_of("randperm", dtype, int64)))
+    stream, d = stream_of("randperm", generator), np_dtype_of("randperm", dtype, int64)
+
+    def draw(shape: tuple[int, ...]) -> Any:  # of one number for each permutation
+        found = [stream.permutation(int(n), d) for _ in range(math.prod(shape))]
+        return np.stack(found) if shape else found[0]
+
+    return drawn("randperm", (), draw)
 
 
 def _like(name: str, draw: Any) -> None:
@@ -442,6 +449,9 @@ def _drawn(name: str, node: str, draw: Any) -> None:
         stream, d = stream_of(name, generator), dtype_of(self)
 
         def compute() -> Tensor:
+            level = _vmap_level(name) if state.levels else None
+            if level is not None:
+                return _each_entry(name, self, level, lambda shape: draw(stream, shape, d, True, *args, **kwargs))
             new = _strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs))
             return self._filled(new, node or f"RandomBackward{2 - len(args) - len(kwargs)}")
 
@@ -450,6 +460,19 @@ def _drawn(name: str, node: str, draw: Any) -> None:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Overwrite this tensor with random numbers ({name[:-1]}); returns it."
     METHODS[name] = method
+
+
+def _each_entry(op: str, x: Tensor, level: Any, draw: Any) -> Tensor:
+    """New contents for each entry of a batch; raises RuntimeError where the entries share one tensor, which cannot differ."""
+    array = bare(x)
+    while type(array) is BatchedArray and array._level != level.id:
+        array = bare(array.content)
+    if type(array) is not BatchedArray and (x if x._base is None else x._base)._born < level.id:
+        raise RuntimeError(
+            f"{op}: under vmap with randomness='different' a tensor that all entries of the batch share cannot be overwritten "
+            "with numbers of their own; make it of one that is mapped, or draw a new one"
+        )
+    return make(Tensor, BatchedArray(draw((level.batch_size, *shape_of(x))), 0, level.id), None, level.id)
 
 
 @api("_filled", function=False)
@@ -471,7 +494,7 @@ def _plain(x: Tensor, stream: Any) -> bool:
     array = x._a
     return (
         type(array) is np.ndarray and array.dtype is _FLOAT32 and array.flags.c_contiguous and type(stream) is Stream
-        and x._node is x._base is None and not OBSERVERS
+        and x._node is x._base is None and not OBSERVERS and not state.levels
     )  # fmt: skip
 
 
@@ -535,6 +558,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     stream, d = stream_of("bernoulli_", generator), dtype_of(self)
 
     def compute() -> Tensor:
+        level = _vmap_level("bernoulli_") if state.levels else None
+        if level is not None and not isinstance(p, Value):
+            return _each_entry("bernoulli_", self, level, lambda shape: stream.bernoulli(shape, float(p), d))
         if not isinstance(p, Value):
             return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
                                 "BernoulliBackward2")  # fmt: skip

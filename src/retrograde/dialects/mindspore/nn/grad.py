@@ -1,10 +1,12 @@
-"""`nn.Jvp` and `nn.Vjp`: cells that return what another one does and its product with a tangent or cotangent."""
+"""`nn.Jvp`, `nn.Vjp` and `custom_vjp`: cells around a function, for its derivative or with another one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from .._api import api
+from .._paths import offer_paths
 from .._transforms import jvp, vjp
 from .cell import Cell
 
@@ -40,3 +42,44 @@ class Vjp(_Product):
         out, pullback = vjp(self.fn, *inputs)
         gradients = pullback(v)
         return out, gradients[0] if len(gradients) == 1 else gradients
+
+
+class _WithDerivative(Cell):
+    """A function whose derivative is what `defbwd` was given: `bwd(*inputs, out, dout)`."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__(flags={"custom_vjp": True})
+        self.fwd, self.bwd = fn, None
+
+    def construct(self, *args: Any) -> Any:
+        """What the function returns."""
+        return self.fwd(*args)
+
+    def defbwd(self, bwd: Callable[..., Any]) -> None:
+        """Say what the derivative is."""
+        self.bwd = bwd
+
+    def bprop(self, *args: Any) -> Any:
+        """The gradients of the inputs."""
+        if self.bwd is None:
+            raise RuntimeError("custom_vjp: the function has no derivative yet; give it one with defbwd()")
+        return self.bwd(*args)
+
+
+@api(method=False)
+def custom_vjp(fn: Callable[..., Any] | None = None) -> Any:
+    """Decorator: a function that is given a derivative of its own by `defbwd`.
+
+    Example:
+        >>> from retrograde.dialects.mindspore import Tensor, grad, ops
+        >>> @ops.custom_vjp
+        ... def double(x):
+        ...     return x + x
+        >>> double.defbwd(lambda x, out, dout: (dout * 10,))
+        >>> print(grad(double)(Tensor([1.0])))
+        [10.]
+    """
+    return _WithDerivative if fn is None else _WithDerivative(fn)
+
+
+offer_paths(__name__)

@@ -18,14 +18,27 @@ from ....ops import reduction as rd
 from ....ops import scan
 from ....ops import structural as st
 from ..._shared.axes import axes_of, axis_of, integers
-from .. import _binary, _blocks, _gather, _image, _joining, _layers, _linear, _losses, _norms, _random, _reductions
+from .. import (
+    _binary,
+    _blocks,
+    _boxes,
+    _gather,
+    _image,
+    _joining,
+    _layers,
+    _linear,
+    _losses,
+    _norms,
+    _random,
+    _reductions,
+)
 from .. import _sparse as sparse
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
 from .._stream import generator
 from .._tensor import from_array
-from . import _updates
+from . import _arrays, _grads, _updates
 from .primitive import Primitive, primitive_class
 
 Function = Callable[..., Any]
@@ -686,7 +699,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
     return rows
 
 
-ROWS = {**_rows(), **_updates.ROWS}
+ROWS = {**_rows(), **_updates.ROWS, **_grads.ROWS, **_arrays.ROWS, **_boxes.ROWS}
 CLASSES: dict[str, type[Primitive]] = {}
 
 

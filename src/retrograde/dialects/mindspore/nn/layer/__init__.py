@@ -5,8 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..._paths import offer_paths
+
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     return getattr(sys.modules[__name__.rpartition(".")[0]], name)
+
+
+offer_paths(__name__)

@@ -18,7 +18,7 @@ from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
 from .....ops.indexing import take, take_along_axis
-from ..._api import aliases, to_dtype
+from ..._api import aliases, deprecated, to_dtype
 from ..._tensor import from_array
 from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
@@ -123,11 +123,11 @@ def cross_entropy(
     axis = axis_of(op, axis, len(shape))
     weight = _weight(op, weight, shape[axis], x)
     if label_smoothing > 0.0:
-        if not soft_label or tuple(shape_of(y)) != tuple(shape):
+        if tuple(shape_of(y)) != tuple(shape) or (not soft_label and dtype_of(y).kind in "iu"):
             hard, _ = _class_numbers(op, x, y, axis)
             y = lc.one_hot(hard, classes=shape[axis], dtype=dtype_of(x))
             y = move_axis(y, -1, axis)
-            soft_label = True
+        soft_label = True
         y = move_axis(label_smooth(move_axis(to_dtype(y, dtype_of(x)), axis, -1), epsilon=label_smoothing), -1, axis)
     if soft_label:
         return _soft(op, x, to_dtype(y, dtype_of(x)), weight, reduction, axis, use_softmax)
@@ -168,6 +168,7 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False, axis: int = -1,
 ) -> Any:  # fmt: skip
     """The cross entropy per element, with an axis of length 1 for the classes, and the softmax if asked."""
+    deprecated("softmax_with_cross_entropy", "2.0", "cross_entropy")
     op = "softmax_with_cross_entropy"
     x, y = floating(op, logits, "logits"), tensor(op, label, "label")
     axis = axis_of(op, axis, ndim_of(x))
