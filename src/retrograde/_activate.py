@@ -102,10 +102,8 @@ def say_who_answers(error: BaseException) -> None:
         from .dialects._shared.tensor_class import note_missing
 
         note_missing(error)
-    elif isinstance(error, ImportError):
+    elif isinstance(error, ImportError) and (error.name or "").startswith(f"{DIALECTS}."):
         module, name = sys.modules.get(error.name or ""), str(error).partition("cannot import name '")[2].partition("'")[0]
-        if not (getattr(module, "__package__", None) or "").startswith(f"{DIALECTS}."):
-            return
         try:
             if name:
                 getattr(module, name)

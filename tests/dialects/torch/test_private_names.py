@@ -141,6 +141,22 @@ def test_a_line_search_along_a_direction() -> None:
     assert _cubic_interpolate(0.0, 1.0, -1.0, 2.0, 1.0, 1.0, bounds=(1.5, 2.0)) == 1.5
 
 
+def test_a_module_with_other_parameters_for_a_while() -> None:
+    from retrograde.dialects.torch.nn.utils.stateless import _reparametrize_module
+
+    layer = torch.nn.Linear(2, 1)
+    own, drawn = layer.weight, torch.tensor([[2.0, 3.0]], requires_grad=True)
+    with _reparametrize_module(layer, {"weight": drawn * 2}):
+        (layer(torch.ones(2)) - layer.bias).sum().backward()
+        assert layer.weight is not own
+    assert (layer.weight is own, own.grad, drawn.grad.tolist()) == (True, None, [[2.0, 2.0]])
+    with pytest.raises(ZeroDivisionError), _reparametrize_module(layer, {"weight": drawn, "nothing": drawn}):
+        raise ZeroDivisionError
+    assert layer.weight is own
+    with pytest.raises(RuntimeError, match="'nothing'"), _reparametrize_module(layer, {"nothing": drawn}, strict=True):
+        raise AssertionError
+
+
 def test_tensors_by_dtype() -> None:
     from retrograde.dialects.torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
 

@@ -40,7 +40,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> np.
 def sums(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray | None:
     """The same in single precision, as it was summed."""
     found = _functions()
-    if found is None or x.dtype.char != "E" or x.dtype != y.dtype or not x.dtype.isnative:  # "E": bfloat16
+    if found is None or x.dtype != y.dtype or x.dtype.name != "bfloat16" or not x.dtype.isnative:
         return None
     if y.ndim != 2 or x.ndim < 2 or x.shape[-1] != y.shape[0]:
         return None

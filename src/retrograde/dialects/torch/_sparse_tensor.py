@@ -155,6 +155,8 @@ class SparseTensor:
         """The number of axes."""
         return len(self.shape)
 
+    ndimension = dim
+
     def numel(self) -> int:
         """The number of elements, those that are not kept included."""
         return self.shape.numel()

@@ -287,7 +287,7 @@ def _traced(op: str, mat1: Any, mat2: Any) -> Any:
     return a @ b
 
 
-@answers("mm", "matmul", "mv", "__matmul__", "__rmatmul__")
+@answers("mm", "dsmm", "matmul", "mv", "__matmul__", "__rmatmul__")
 def matmul(input: Any, other: Any) -> Any:
     """The product of a sparse matrix with a matrix or vector, or of a dense one with a sparse one."""
     return _shown(_traced("matmul", input, other), "MvBackward0" if len(other.shape) == 1 else "MmBackward0")

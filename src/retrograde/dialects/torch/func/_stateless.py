@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ....core.value import Value
@@ -15,16 +16,16 @@ def _owner(module: Any, name: str) -> tuple[Any, str]:
     return (module.get_submodule(path) if path else module), last
 
 
-def _check_absent(module: Any, name: str) -> None:
+def _check_absent(op: str, module: Any, name: str) -> None:
     """Raise where a name, which is no parameter's or buffer's, stands for something else in the module, which would stay."""
     if not name:
-        raise KeyError("functional_call: a parameter's name is empty")
+        raise KeyError(f"{op}: a parameter's name is empty")
     holder, last = _owner(module, name)
     found = getattr(holder, last, None)
     if isinstance(found, Value):
-        raise RuntimeError(f"functional_call: {name!r} is computed from other parameters; give those")
+        raise RuntimeError(f"{op}: {name!r} is computed from other parameters; give those")
     if found is not None:
-        raise TypeError(f"functional_call: {name!r} is a {kind_of(found)} in the module, no parameter or buffer")
+        raise TypeError(f"{op}: {name!r} is a {kind_of(found)} in the module, no parameter or buffer")
 
 
 def functional_call(
@@ -51,35 +52,49 @@ def functional_call(
             if name in given:
                 raise ValueError(f"functional_call: {name!r} is given twice")
             given[name] = x
+    put = dicts if isinstance(dicts, dict) else {}
+    with replaced("functional_call", module, given, put, tie_weights=tie_weights, strict=strict):
+        arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*arguments, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def replaced(
+    op: str, module: Any, tensors: dict[str, Any], put: dict[str, Any], *, tie_weights: bool, strict: bool
+) -> Iterator[None]:
+    """A context in which a module has other parameters and buffers; what it has not is left aside, or refused if `strict`.
+
+    What has come into their place meanwhile is in `put` afterwards, for the names that it has.
+    """
+    given = dict(tensors)
     own: dict[str, Any] = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
     unknown = [name for name in given if name not in own]
     if strict and unknown:
-        raise RuntimeError(f"functional_call: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
+        raise RuntimeError(f"{op}: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
     for name in unknown:
-        _check_absent(module, name)
+        _check_absent(op, module, name)
         del given[name]
     if tie_weights:
         tied: dict[int, Any] = {}
         for name, x in given.items():
             if tied.setdefault(id(own[name]), x) is not x:
-                raise ValueError(f"functional_call: {name!r} is one tensor with another parameter, and got another value")
+                raise ValueError(f"{op}: {name!r} is one tensor with another parameter, and got another value")
         given.update({name: tied[id(x)] for name, x in own.items() if name not in given and id(x) in tied})
     if strict and set(own) - set(given):
-        raise RuntimeError(f"functional_call: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
-    replaced = []
+        raise RuntimeError(f"{op}: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
+    before = []
     try:
         for name, x in given.items():
             holder, last = _owner(module, name)
             table = holder._parameters if last in holder._parameters else holder._buffers
-            replaced.append((table, last, table[last]))
+            before.append((table, last, table[last]))
             table[last] = x
-        arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
-        return module(*arguments, **(kwargs or {}))
+        yield
     finally:
-        for (table, last, x), name in zip(reversed(replaced), reversed(given)):
-            if isinstance(dicts, dict) and name in dicts and last in table:
-                dicts[name] = table[last]  # what the call has put there in its place
+        for (table, last, x), name in zip(reversed(before), reversed(given)):
+            if name in put and last in table:
+                put[name] = table[last]
             table[last] = x
 
 

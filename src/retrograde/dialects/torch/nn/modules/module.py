@@ -98,7 +98,7 @@ class Module(tree.Tree):
 
     def _tree_absent(self, name: str) -> AttributeError:
         return AttributeError(
-            Message(lambda: f"{type(self).__name__} has no attribute {name!r}{near(name, tree.known_names(self))}")
+            Message(lambda: f"{type(self).__name__!r} object has no attribute {name!r}{near(name, tree.known_names(self))}")
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:

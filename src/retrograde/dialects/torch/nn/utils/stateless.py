@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..modules.module import Module
@@ -21,3 +22,14 @@ def functional_call(
         "nn.utils.stateless.functional_call is deprecated; use torch.func.functional_call", FutureWarning, stacklevel=2
     )
     return call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _reparametrize_module(
+    module: Module, parameters_and_buffers: dict[str, Any], tie_weights: bool = False, strict: bool = False,
+    stack_weights: bool = False,
+) -> AbstractContextManager[None]:  # fmt: skip
+    """A context in which a module has other parameters and buffers than its own."""
+    from ...func._stateless import replaced
+
+    given = parameters_and_buffers
+    return replaced("_reparametrize_module", module, given, given, tie_weights=tie_weights, strict=strict)
