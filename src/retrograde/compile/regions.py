@@ -676,7 +676,8 @@ class _Closed(Version):
 
     def improve(self) -> None:
         """Go on with machine code, which is confirmed anew."""
-        self.compiled, self.final, self._guard = super()._code(), True, None
+        self.compiled, self.final = super()._code(), True
+        self._guarded()  # LLVM may have to translate them, which is no time of a call's
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
         self.took, self.ran, self.timed, self.confirmed, self.slow = 0.0, 0, 0, 0, False
 
