@@ -133,6 +133,14 @@ def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
     plain, hooked = {"torch": torch}, {"torch": torch}
     exec(NESTED, plain)
     monkeypatch.setattr(regions._Closed, "costs", lambda version: 0.0 if version.ran >= 4 else 1e9)
+    improve, guards = regions._Closed.improve, []
+
+    def improved_with_guards(version):
+        before = version._guard
+        improve(version)
+        guards.append(version._guard is not before)  # made there: the calls after it are timed
+
+    monkeypatch.setattr(regions._Closed, "improve", improved_with_guards)
     running = Program()
     exec(running.code(NESTED, "<text>", hooked), hooked)
     assert hooked["seen"] == plain["seen"]
@@ -140,6 +148,7 @@ def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
     improved = [v for run in running.runs for region in run.regions for vs in region.versions.values() for v in vs if v.final]
     assert improved
     assert all(v.confirmed for v in improved)
+    assert all(guards)
 
 
 NOW_AND_THEN = """

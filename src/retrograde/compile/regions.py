@@ -50,6 +50,8 @@ SAVED = 0.5
 """The share of a run's time that a trace saves, as long as nothing is known."""
 FASTER = 0.3
 """Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.5 of it, where arrays are small."""
+HOOKS = 0.030
+"""Seconds at most that count for being compiled at all: the import, of files that have been read before, and the hooks."""
 RUNS = 10
 """Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
 LEAST = 100e-6
@@ -117,7 +119,7 @@ class Program:
             file: {
                 i: [(region.start, region.end, region.worth_machine_code()) for region in useful]
                 for i, run in enumerate(runs)
-                if run is not None and gained > self.took and (useful := run.useful())
+                if run is not None and gained > min(self.took, HOOKS) and (useful := run.useful())
             }
             for file, runs in self.files.items()
         }
@@ -674,7 +676,8 @@ class _Closed(Version):
 
     def improve(self) -> None:
         """Go on with machine code, which is confirmed anew."""
-        self.compiled, self.final, self._guard = super()._code(), True, None
+        self.compiled, self.final = super()._code(), True
+        self._guarded()  # LLVM may have to translate them, which is no time of a call's
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
         self.took, self.ran, self.timed, self.confirmed, self.slow = 0.0, 0, 0, 0, False
 
