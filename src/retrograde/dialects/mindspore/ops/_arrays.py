@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value, dtype_of
-from ....learn.layers.transducer import transducer_loss
+from ....learn import losses as formulas
 from ....ops import structural as st
+from ....ops.softmax import log_softmax
 from ..._shared.axes import integer, integers
 from .. import _layers, _random
 from .._api import FUNCTIONS as F
@@ -294,7 +295,7 @@ def _transducer(acts: Any, labels: Any, frames: Any, lengths: Any, *, blank_labe
     at, rows, counts = (_array("RNNTLoss", v).astype(np.int64) for v in (labels, frames, lengths))
     if x.ndim != 4 or at.shape != (x.shape[0], x.shape[2] - 1):
         raise ValueError(f"RNNTLoss: labels of shape {at.shape} do not go with acts of shape {x.shape}")
-    call = Recording(lambda scores: transducer_loss(scores, at, rows, counts, blank_label), [x], {}, None, [])
+    call = Recording(lambda scores: formulas.transducer(log_softmax(scores, axis=3), at, rows, counts, blank_label), [x], {}, None, [])
     gradient = call.pull([call.out])[0]
     return call.result(), gradient
 

@@ -322,8 +322,7 @@ def _fractional(
         raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
     # In two dimensions the samples come in the order width, height, in three in the order of the axes.
     draws = np.asarray(samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
-    places = pl.fractional_max_pool_places(input.detach(), draws, kernel=kernel, parts=parts)
-    values = pl.pool_at(input, places, axes=axes)
+    values, places = windows.fractional_max_pool(input, draws, kernel, parts)
     return (values, places) if return_indices else values
 
 
