@@ -295,7 +295,8 @@ def _transducer(acts: Any, labels: Any, frames: Any, lengths: Any, *, blank_labe
     at, rows, counts = (_array("RNNTLoss", v).astype(np.int64) for v in (labels, frames, lengths))
     if x.ndim != 4 or at.shape != (x.shape[0], x.shape[2] - 1):
         raise ValueError(f"RNNTLoss: labels of shape {at.shape} do not go with acts of shape {x.shape}")
-    call = Recording(lambda scores: formulas.transducer(log_softmax(scores, axis=3), at, rows, counts, blank_label), [x], {}, None, [])
+    losses = lambda scores: formulas.transducer(log_softmax(scores, axis=3), at, rows, counts, blank_label)  # noqa: E731
+    call = Recording(losses, [x], {}, None, [])
     gradient = call.pull([call.out])[0]
     return call.result(), gradient
 
