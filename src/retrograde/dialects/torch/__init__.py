@@ -20,6 +20,7 @@ from ._api import submodule as _submodule
 from ._api import named as _named
 from ._dtype import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from ._repr import get_printoptions, printoptions, set_printoptions
+from ._symbolic_numbers import SymBool, SymFloat, SymInt, sym_float, sym_int, sym_max, sym_min, sym_not
 from ._grad_modes import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ._size import Size, device
 from ._tensor import Tensor, install_methods
@@ -36,6 +37,7 @@ from . import special
 from . import _writing
 from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _expanded, _matmul, _spectral
 from . import _printing
+from ._memory import TypedStorage, UntypedStorage
 from . import random
 from . import linalg
 from . import _lobpcg, _reductions, _scans, _sorting, _statistics
@@ -113,13 +115,30 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 
 _LAZY = (
-    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "library", "linalg", "masked",
-    "multiprocessing", "nn", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special",
-    "types", "utils",
+    "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "distributed",
+    "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn",
+    "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types", "utils",
 )  # fmt: skip
 
 
+class PyTorchFileReader:
+    """The reader of PyTorch's files that lets tensors be read one by one: files are read by `torch.load` here."""
+
+    def __init__(self, *args: _Any) -> None:
+        raise NotImplementedError("PyTorchFileReader: torch.load reads PyTorch's files here, whole; load with it")
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device's memory is used up; of the CPU's Python raises MemoryError."""
+
+
+_ELSEWHERE = {"Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
+"""Names of lazy packages that stand here, too."""
+
+
 def __getattr__(name: str) -> _Any:
+    if name in _ELSEWHERE:
+        return getattr(_submodule(__name__, _ELSEWHERE[name]), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time
         return _submodule(__name__, name)
     raise _missing("torch", name, globals())

@@ -125,3 +125,34 @@ def _moved(x: Any, start: int, to: int) -> Any:
     axes = [a for a in range(len(shape_of(x))) if a != start]
     axes.insert(to, start)
     return x if start == to else transpose(x, axes=tuple(axes))
+
+
+@api(method=False)
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError with a message unless a condition holds; a call that a graph keeps."""
+    if not condition:
+        raise AssertionError(message)
+
+
+@api(method=False)
+def _assert_async(input: Any, assert_msg: str = "a value that was asserted is zero") -> None:
+    """Raise RuntimeError where a tensor of one element is zero."""
+    if not input:
+        raise RuntimeError(assert_msg)
+
+
+def _checking(name: str, error: type[Exception]) -> None:
+    def check(cond: Any, message: Callable[[], str] | None = None) -> None:
+        if not cond:
+            raise error("a condition that was checked does not hold" if message is None else message())
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raise {error.__name__} with what `message()` gives unless a condition holds."
+    api(name, method=False)(check)
+
+
+for _name, _error in {
+    "_check": RuntimeError, "_check_index": IndexError, "_check_value": ValueError, "_check_type": TypeError,
+    "_check_not_implemented": NotImplementedError,
+}.items():  # fmt: skip
+    _checking(_name, _error)

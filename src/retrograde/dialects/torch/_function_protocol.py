@@ -8,10 +8,11 @@ dialect calls inside itself stays as it is, so one call of the user is one quest
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ._api import FUNCTIONS
@@ -48,6 +49,18 @@ _NOT_ASKED = frozenset((
 """What takes its argument as data, or is none of the tensor's functions."""
 _NAMESPACES = {"linalg": "linalg_", "fft": "fft_", "special": "special_", "nn.functional": "", "autograd": ""}
 """Modules beside `torch` itself whose functions ask, and what stands before a function's name in `__name__`."""
+
+_COMPLETED = frozenset((
+    "split", "stft", "unique", "unique_consecutive", "tensordot", "cdist", "norm", "unravel_index", "meshgrid",
+))  # fmt: skip
+"""The functions of `torch` that hand on all arguments with defaults, by name; of `nn.functional` all but these do."""
+_AS_GIVEN = frozenset((
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "conv_tbc", "avg_pool1d",
+    "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d", "threshold_", "relu_", "hardtanh_", "elu_", "selu_", "celu_",
+    "leaky_relu_", "prelu", "rrelu_", "logsigmoid", "gelu", "hardshrink", "softplus", "softshrink", "linear", "bilinear",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "pairwise_distance", "pdist",
+    "cosine_similarity", "one_hot", "scaled_dot_product_attention",
+))  # fmt: skip
 
 _UNCONVERTED: list[property] = []
 """The properties whose tensors stay as they are: a gradient is a plain tensor."""
@@ -105,19 +118,45 @@ def _candidates(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterable[Any]:
             yield x
 
 
-def _asking(run: Callable[..., Any], name: str, public: Callable[[], Any] | None = None) -> Callable[..., Any]:
-    """`run` behind the question who answers for it; `public` gives what they are handed as the function called."""
+def _asking(
+    run: Callable[..., Any], name: str, public: Callable[[], Any] | None = None, complete: bool = False
+) -> Callable[..., Any]:
+    """`run` behind the question who answers for it; `public` gives what they are handed as the function called.
+
+    complete: whether they are handed the arguments that have a default by name, all of them.
+    """
 
     @functools.wraps(run)
     def function(*args: Any, **kwargs: Any) -> Any:
         here = state
         kinds = [] if here.disabled else answering_types(_candidates(args, kwargs))
         if kinds or here.modes:
+            if complete:
+                args, kwargs = completed(run, args, kwargs)
             return ask(function if public is None else public(), kinds, args, kwargs)
         return run(*args, **kwargs)
 
     function.__name__ = name
     return function
+
+
+def completed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: by place those whose parameters have no default, by name the others with those left out."""
+    bound = inspect.signature(f).bind(*args, **kwargs)
+    bound.apply_defaults()
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for name, parameter in bound.signature.parameters.items():
+        given = bound.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += given
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(given)
+        elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY:
+            positional.append(given)
+        else:
+            named[name] = given
+    return tuple(positional), named
 
 
 def default(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -198,45 +237,149 @@ class TorchFunctionMode:
         state.modes = state.modes[:-1]
 
 
+_prepared: list[tuple[Any, str, Any, Any]] = []
+"""What is put in front of what: (owner, name, as it is, the one that asks)."""
+_other: dict[Any, Any] = {}
+"""For each function or property the one that asks, and for that the plain one."""
+_asks: set[Any] = set()
+_places: set[tuple[Any, str, Any]] = set()
+_paths: dict[Any, str] = {}
+"""The dotted name of every function of a module, plain or asking."""
+METHODS_ASKING: set[Any] = set()
+"""The asking methods of Tensor."""
+_borrowed: list[tuple[ModuleType, str, Any]] = []
+"""Where programs have functions of the dialect by name, in the plain form."""
+_borrowers = 0
+"""How many `asking` contexts are entered."""
+_NEVER_BORROW = frozenset(("retrograde", "torch", *sys.stdlib_module_names)) - {"__main__"}
+"""Packages in which nothing is looked for that was imported by name from the dialect."""
+
+
 def install() -> None:
     """Put the dispatcher in front of everything public, once."""
     global _installed
     with _lock:
-        if _installed:
-            return
-        _installed = True
-        torch = sys.modules[__package__]
-        _wrap_class(Tensor)
-        _wrap_module(torch, FUNCTIONS, "")
-        for path, prefix in _NAMESPACES.items():
-            module = torch
-            for part in path.split("."):
-                module = getattr(module, part)
-            offered = [name for name, f in vars(module).items() if isinstance(f, FunctionType) and name[0] != "_"]
-            _wrap_module(module, offered, prefix)
+        if not _installed:
+            if not _borrowers:
+                _put(asking=True)
+            _installed = True
 
 
-def _wrap_module(module: Any, names: Iterable[str], prefix: str) -> None:
+class asking:
+    """A context in which the dispatcher is there; outside of it functions are as fast as before."""
+
+    def __enter__(self) -> None:
+        global _borrowers
+        with _lock:
+            if not _installed and not _borrowers:
+                _put(asking=True)
+            _borrowers += 1
+
+    def __exit__(self, *error: object) -> None:
+        global _borrowers
+        with _lock:
+            _borrowers -= 1
+            if not _installed and not _borrowers:
+                _put(asking=False)
+
+
+class Asking:
+    """An object for as long as which the dispatcher is there."""
+
+    def __init__(self) -> None:
+        self._context = asking()
+        self._context.__enter__()
+
+    def __del__(self) -> None:
+        if sys is not None and not sys.is_finalizing():
+            self._context.__exit__()
+
+
+def public(f: Any) -> Any:
+    """What a program gets now under the name of a function of which there are two, the plain one and the one that asks."""
+    return form(f, _installed or _borrowers > 0)
+
+
+def form(f: Any, asks: bool) -> Any:
+    """Of a function of which there are two the one that asks, or the plain one; any other object as it is."""
+    other = _other.get(f) if type(f) is FunctionType else None
+    return f if other is None or (f in _asks) is asks else other
+
+
+def paths() -> dict[Any, str]:
+    """The dotted names of the functions that ask, in either form."""
+    _prepare()
+    return _paths
+
+
+def _prepare() -> None:
+    """Make the asking form of what has none yet: everything at first, later what autocasting has put in front."""
+    torch = sys.modules[__package__]
+    _prepare_class(Tensor)
+    _prepare_module(torch, FUNCTIONS, "", "torch")
+    for path, prefix in _NAMESPACES.items():
+        module = functools.reduce(getattr, path.split("."), torch)
+        offered = [name for name, f in vars(module).items() if isinstance(f, FunctionType) and name[0] != "_"]
+        _prepare_module(module, offered, prefix, f"torch.{path}")
+
+
+def _put(asking: bool) -> None:
+    """Put the asking functions in their places, or the plain ones back, also where programs imported them by name."""
+    if asking:
+        _prepare()
+    for owner, name, plain, made in _prepared:
+        if getattr(owner, name) is (plain if asking else made):
+            setattr(owner, name, made if asking else plain)
+    if asking:
+        _borrowed[:] = [
+            (module, own, f)
+            for name, module in list(sys.modules.items())
+            if isinstance(module, ModuleType) and name.partition(".")[0] not in _NEVER_BORROW
+            for own, f in list(vars(module).items())
+            if type(f) is FunctionType and f in _other and f not in _asks
+        ]
+    for module, own, f in _borrowed:
+        if vars(module).get(own) is (f if asking else _other[f]):
+            setattr(module, own, _other[f] if asking else f)
+
+
+def _prepared_as(owner: Any, name: str, plain: Any, made: Any) -> None:
+    _prepared.append((owner, name, plain, made))
+    _places.add((owner, name, plain))
+    _other.setdefault(plain, made)  # where one function stands in two places, each has an asking form
+    _other[made] = plain
+    _asks.add(made)
+
+
+def _prepare_module(module: Any, names: Iterable[str], prefix: str, path: str) -> None:
     for name in names:
         f = getattr(module, name, None)
-        if isinstance(f, FunctionType) and name not in _NOT_ASKED:
-            setattr(module, name, _asking(f, prefix + name))
+        if not isinstance(f, FunctionType) or name in _NOT_ASKED or f in _asks or (module, name, f) in _places:
+            continue
+        complete = name in _COMPLETED if path == "torch" else path == "torch.nn.functional" and name not in _AS_GIVEN
+        made = _asking(f, prefix + name, complete=complete)
+        _prepared_as(module, name, f, made)
+        for one in (f, made):
+            _paths.setdefault(one, f"{path}.{name}")
 
 
-def _wrap_class(cls: type) -> None:
+def _prepare_class(cls: type) -> None:
     inherited = {name: getattr(cls, name) for name in ("dtype", "ndim", "itemsize", "real", "imag")}
     for name, f in list({**inherited, **vars(cls)}.items()):
         if name in _NOT_ASKED or (name[0] == "_" and not name.endswith("__")):
             continue
+        if not isinstance(f, (FunctionType, property)) or f in _asks or (cls, name, f) in _places:
+            continue
         if isinstance(f, FunctionType):
             other = _OPERATORS.get(name)  # the method that an operator is taken for
             public = None if other is None else functools.partial(getattr, cls, other)
-            setattr(cls, name, _asking(f, _RENAMED.get(name, name), public))
-        elif isinstance(f, property):
+            made: Any = _asking(f, _RENAMED.get(name, name), public)
+            METHODS_ASKING.add(made)
+        else:
             made = _asking_property(f)
-            setattr(cls, name, made)
             if name in ("grad", "_base"):
                 _UNCONVERTED.append(made)
+        _prepared_as(cls, name, f, made)
 
 
 def _asking_property(plain: property) -> property:

@@ -1,0 +1,23 @@
+"""`torch.fx.experimental.proxy_tensor`: traces of single operators, of which there are none here."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..._api import missing
+
+
+def get_proxy_mode() -> None:
+    """None: no such trace is being taken."""
+
+
+def make_fx(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raises NotImplementedError: `torch.fx.symbolic_trace` gives graphs here."""
+    raise NotImplementedError(
+        "make_fx: retrograde's torch dialect records no single operators; torch.fx.symbolic_trace gives a graph of the functions "
+        "that are called"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("torch.fx.experimental.proxy_tensor", name, globals())
