@@ -113,7 +113,8 @@ def say_who_answers(error: BaseException) -> None:
             if name:
                 getattr(module, name)
         except AttributeError as missing:  # `from torch import x` drops what the module says about x
-            error.add_note(str(missing))
+            if str(missing) not in str(error):
+                error.add_note(str(missing))
 
 
 def _explain_missing_names() -> None:
