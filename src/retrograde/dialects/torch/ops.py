@@ -93,6 +93,8 @@ def load_library(path: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # whoever looks through modules is not to load one by it
+        raise AttributeError(name)
     from .library import OPERATIONS, operations
 
     if operations(name):
