@@ -243,3 +243,16 @@ def test_garbage_is_collected_again_after_an_import(tmp_path):
             [sys.executable, "-c", program.format(before=before)], capture_output=True, text=True, check=True, cwd=tmp_path
         )
         assert done.stdout == wanted
+
+
+def test_what_an_import_has_made_is_old_and_what_was_frozen_stays_so(tmp_path):
+    program = (
+        "import gc\n{before}frozen = gc.get_freeze_count()\nimport retrograde\n"
+        "retrograde.activate('torch')\nimport torch\ngc.disable()\n"
+        "print(len(gc.get_objects(2)) > 50_000, gc.get_freeze_count() <= frozen, frozen > 0)"
+    )
+    for before, wanted in (("", "True True False\n"), ("gc.freeze()\n", "False True True\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(before=before)], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        assert done.stdout == wanted

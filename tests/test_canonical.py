@@ -374,12 +374,16 @@ def planes():
 def steps():
     gates, h, c, w, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(160, 40) / 9, normal(160)
     forwards = {"backwards": False}
+    x, w_in = normal(3, 26, 20), normal(160, 20)
     for bias in (None, b):
-        for keep in (False, True):
-            yield "lstm_layer", functools.partial(recurrent.lstm, **forwards, keep=keep), (gates, h, c, w, bias)
-            few = None if bias is None else bias[:120]
-            operands = normal(3, 8, 120), h, w[:120].copy(), few
-            yield "gru_layer", functools.partial(recurrent.gru, **forwards, keep=keep), operands
+        yield "lstm_layer", functools.partial(recurrent.lstm, **forwards), (gates, h, c, w, bias)
+        few = None if bias is None else bias[:120]
+        yield "gru_layer", functools.partial(recurrent.gru, **forwards), (normal(3, 8, 120), h, w[:120].copy(), few)
+        for batch in (26, 8):
+            given = x[:, :batch].copy(), *(normal(batch, 40) for _ in range(2)), w_in, w, bias
+            yield "lstm_layer", functools.partial(recurrent.lstm_states, **forwards, every=False), given
+            inputs = *given[:2], w_in[:120].copy(), w[:120].copy(), few, few
+            yield "gru_layer", functools.partial(recurrent.gru_states, **forwards), inputs
     yield "lstm_step", recurrent.lstm_step, (normal(13, 160), normal(13, 40))
     yield "gru_step", recurrent.gru_step, (normal(13, 120), normal(13, 120), normal(13, 40))
     kept, states, cells, g = gates, *(normal(3, 8, 40) for _ in range(3))

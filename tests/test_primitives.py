@@ -24,6 +24,7 @@ from retrograde.core.batched import BatchedArray
 from retrograde.core.dual import DualArray
 from retrograde.core.level import Level
 from retrograde.core.primitive import PRIMITIVES
+from retrograde.core.specialise import _FIRST, _binding
 from retrograde.core.value import Value, make
 from retrograde.ops.rules import unbatch
 from retrograde.tape import autograd
@@ -315,3 +316,19 @@ def test_batches_at_the_edges(name):
         for got, expected in zip(found, wanted if prim.multi else (wanted,)):
             np.testing.assert_allclose(np.asarray(got)[place], expected, rtol=1e-9, atol=1e-11)
             assert got.dtype == expected.dtype
+
+
+def test_each_function_of_a_primitive_is_written_when_it_is_called_for_what_it_is_written_for():
+    functions = _binding(PRIMITIVES["sinh"])
+    x = retrograde.asarray([0.5, 1.0])
+
+    def written():
+        return [name for name, function in functions.items() if function.__code__ is not _FIRST[name]]
+
+    np.testing.assert_allclose(np.asarray(functions["bind_level"](x)), np.sinh([0.5, 1.0]))
+    assert written() == []  # nothing is to be done for a level here
+    np.testing.assert_allclose(np.asarray(functions["bind"](x)), np.sinh([0.5, 1.0]))
+    assert written() == ["bind"]
+    slope = retrograde.grad(lambda v: retrograde.sum(functions["bind_level"](v)))(x)
+    np.testing.assert_allclose(np.asarray(slope), np.cosh([0.5, 1.0]))
+    assert written() == ["bind", "bind_level"]

@@ -1,14 +1,16 @@
 """LSTM and GRU layers as generated code: what NumPy computes step by step, and the derivative in double precision."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.backend.jit import recurrent
+from retrograde.backend.jit import products, recurrent
 from retrograde.dialects import torch
 from retrograde.learn.layers import recurrent as layers
+from retrograde.ops import contraction, recurrent_layers
 from retrograde.ops import recurrent as pointwise
-from retrograde.ops import recurrent_layers
 
 from .same_bits import same_bits
 
@@ -126,16 +128,72 @@ def test_one_number_of_state_loses_no_nan(generated):
     assert np.isnan(out).all()
 
 
+def from_input(kind, steps, batch, n, features):
+    """Operands of a layer's states, and of the layer itself, from an input whose sequences come first in memory."""
+    _, *first, w, b = operands(kind, steps, batch, n, True)
+    x = rng.normal(size=(batch, steps, features)).astype(np.float32).transpose(1, 0, 2)
+    w_in, b_in = (rng.normal(size=s).astype(np.float32) / 8 for s in ((len(w), features), len(w)))
+    gates = contraction.project(x, w_in)
+    biases = (b,) if kind == "lstm" else (b_in, b)
+    return (x, *first, w_in, w, *biases), (gates if kind == "lstm" else gates + b_in, *first, w, b)
+
+
+def states(kind, given, backwards, **options):
+    found = getattr(recurrent_layers, f"{kind}_states")(*given, backwards=backwards, **options)
+    return found if isinstance(found, tuple) else (found,)
+
+
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("least", [0, 1 << 60])
+@pytest.mark.parametrize(("least", "many"), [(0, 0), (0, 1 << 60), (1 << 60, 0)], ids=["inside", "before", "numpy"])
 @pytest.mark.parametrize("kind", list(GATES))
-def test_states_alone_have_the_same_bits(monkeypatch, kind, least, backwards):
+def test_states_from_the_input_have_the_bits_of_the_layer(monkeypatch, kind, least, many, backwards):
     monkeypatch.setattr(recurrent, "LEAST", least)
-    given = operands(kind, 5, 13, 37, True)
-    *expected, _kept = layer(kind, given, backwards)
-    found = getattr(recurrent_layers, f"{kind}_states")(*given, backwards=backwards)
-    found = found if isinstance(found, tuple) else (found,)
-    assert [x.tobytes() for x in found] == [x.tobytes() for x in expected]
+    monkeypatch.setattr(recurrent, "MANY", many)
+    given, gates = from_input(kind, 5, 31, 37, 300)  # a product that generated code sums in two parts
+    *expected, _kept = layer(kind, gates, backwards)
+    found = states(kind, given, backwards, **({"every": True} if kind == "lstm" else {}))
+    if many or products.generates("f"):
+        assert [x.tobytes() for x in found] == [x.tobytes() for x in expected]
+    else:  # BLAS adds in another order
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, atol=3e-6)
+    if kind == "lstm":
+        out, last = states(kind, given, backwards, every=False)
+        assert out.tobytes() == found[0].tobytes()
+        assert last.tobytes() == found[1][0 if backwards else -1].tobytes()
+
+
+@pytest.mark.parametrize("kind", list(GATES))
+def test_weights_of_other_sizes_are_not_read_beyond_their_end(monkeypatch, kind):
+    monkeypatch.setattr(recurrent, "LEAST", 0)
+    given, _ = from_input(kind, 5, 31, 37, 20)
+    options = {"every": False} if kind == "lstm" else {}
+    for k, x in enumerate(given):
+        cut = [*given[:k], x[..., :-1] if x.ndim == 1 else x[:-1, ..., :-1], *given[k + 1 :]]
+        with pytest.raises((ValueError, IndexError)):
+            states(kind, cut, False, **options)
+
+
+@pytest.mark.parametrize("kind", list(GATES))
+def test_the_bits_of_states_do_not_depend_on_the_number_of_threads(kind):
+    given, _ = from_input(kind, 4, 61, 40, 50)
+    same_bits(lambda: states(kind, given, False, **({"every": False} if kind == "lstm" else {})))
+
+
+@pytest.mark.parametrize("kind", list(GATES))
+def test_without_gradients_the_gates_of_all_steps_are_never_there_at_once(kind):
+    steps, batch, n = 60, 40, 64
+    net = getattr(torch.nn, kind.upper())(32, n)
+    x = torch.rand(steps, batch, 32)
+    with torch.no_grad():
+        net(x)
+        tracemalloc.start()
+        try:
+            net(x)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 4 * steps * batch * n * 2  # the states are half of it, the gates would be three or four times as much
 
 
 @pytest.mark.parametrize("kind", list(GATES))

@@ -23,7 +23,7 @@ from typing import Any as _Any
 from ._collection import Paused as _Paused
 from ._version import __version__
 
-_paused = _Paused()  # until the modules below are loaded
+_paused = _Paused(lasting=True)  # until the modules below are loaded
 
 # Kernels run in modules of this package; what they meet (a logarithm of zero, say) is a value, not a warning.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"retrograde(\.|$)")
@@ -233,7 +233,8 @@ del _paused
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
-    "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile",
+    "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile", "explain_nan": "tools.nan",
+    "compute": "tensor.deferred", "persist": "tensor.deferred", "allow_whole": "backend.dask",
 }  # fmt: skip
 
 
@@ -274,21 +275,22 @@ def activate(*dialects: str) -> None:
 __all__ = [
     "FreedGraphError", "GradError", "LevelError", "MutationError", "RetrogradeError", "ShapeError", "Tensor",
     "UnsupportedError", "__array_api_version__", "__array_namespace_info__", "__version__",
-    "abs", "acos", "acosh", "activate", "add", "all", "allclose", "angle", "any", "arange", "argmax", "argmin",
+    "abs", "acos", "acosh", "activate", "add", "all", "allclose", "allow_whole", "angle", "any", "arange", "argmax", "argmin",
     "argsort",
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "autograd", "bfloat16", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "compile_minify", "compile_report",
-    "complex128", "complex64", "concat", "cond",
+    "complex128", "complex64", "compute", "concat", "cond",
     "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp",
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",
+    "explain_nan",
     "expm1", "eye", "fft", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack",
     "full", "full_like", "grad", "greater", "greater_equal", "hessian", "hvp", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "is_grad_enabled", "isclose", "isdtype", "isfinite", "isinf", "isnan", "jacfwd", "jacrev",
     "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
     "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
-    "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi",
+    "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "persist", "pi",
     "positive", "pow", "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
     "save", "scan", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
     "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",

@@ -105,10 +105,8 @@ def say_who_answers(error: BaseException) -> None:
         from .dialects._shared.tensor_class import note_missing
 
         note_missing(error)
-    elif isinstance(error, ImportError):
+    elif isinstance(error, ImportError) and (error.name or "").startswith(f"{DIALECTS}."):
         module, name = sys.modules.get(error.name or ""), str(error).partition("cannot import name '")[2].partition("'")[0]
-        if not (getattr(module, "__package__", None) or "").startswith(f"{DIALECTS}."):
-            return
         try:
             if name:
                 getattr(module, name)
@@ -222,8 +220,10 @@ class _AliasLoader:
         self.ours = ours
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        with Paused():
-            module = importlib.import_module(self.ours)
+        module = sys.modules.get(self.ours)
+        if module is None:
+            with Paused(lasting=self.ours.count(".") == DIALECTS.count(".") + 1):  # a whole dialect
+                module = importlib.import_module(self.ours)
         self.own_spec = module.__spec__
         return module
 

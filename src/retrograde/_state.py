@@ -76,6 +76,8 @@ class State(threading.local):
     """The open levels that are tapes, by number; never changed, always put anew."""
     tape: Any = None
     """The innermost open level that is a tape; its mode is what no_grad() switches inside it."""
+    forward: bool = True
+    """Whether forward mode follows tangents; where it does not, results have none."""
     run: Any = None
     """The backward pass that this thread is in."""
     observed: int = 0
@@ -113,7 +115,7 @@ class Switched:
         raise NotImplementedError(f"{type(self).__name__} does not say how it is left")
 
     def __del__(self) -> None:
-        if id(self) in state.entered:
+        if state is not None and id(self) in state.entered:  # None: this module has been cleared, at the end of the process
             self.__exit__()
 
 LOOKED_AT: list[int] = []
@@ -208,6 +210,7 @@ class Observer:
     def cleared(self, x: Any) -> None: ...
     def pass_begins(self, run: Any, roots: Any, gradients: Any, inputs: Any) -> None: ...
     def pulled(self, run: Any, node: Any, g: Any) -> None: ...
+    def gave(self, run: Any, node: Any, needs: Any, results: Any) -> None: ...
     def arriving(self, run: Any, target: Any, g: Any) -> None: ...
     def arrived(self, run: Any, target: Any) -> None: ...
     def pass_ends(self, run: Any, inputs: Any) -> None: ...
@@ -240,6 +243,7 @@ class observe:
     `moved(old, new)` when a value's elements go to another array, `updating(rule, columns, options)` and `updated()`
     around an optimiser's rule, `detached(x)` and `cleared(x)` for a value whose history is cut off and one whose gradient
     is taken away; and of the backward pass `pass_begins(run, roots, gradients, inputs)`, `pulled(run, node, g)`,
+    `gave(run, node, needs, results)` with what the rule of an operation gave for each of the edges in `needs`,
     `arriving(run, target, g)`, `arrived(run, target)` and `pass_ends(run, inputs)`.
     """
 

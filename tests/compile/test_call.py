@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 from test_trace import numbers, same, tensor
 
@@ -186,8 +187,8 @@ def test_draws_inside_are_pulled_back_as_they_were_drawn():
 
 def test_the_forward_runs_once_and_the_backward_once_a_pull(monkeypatch):
     runs = []
-    run = Program._run
-    monkeypatch.setattr(Program, "_run", lambda self, arrays: runs.append(self.name) or run(self, arrays))
+    run = Program.run
+    monkeypatch.setattr(Program, "run", lambda self, arrays: runs.append(self.name) or run(self, arrays))
 
     def f(x):
         return torch.sin(x) * x
@@ -305,3 +306,24 @@ def test_elements_are_computed_again_rather_than_kept():
     compiled(x)
     kept = next(iter(compiled._versions.values()))[0].forward
     assert len(kept.residuals) == 1
+
+
+def test_small_operands_are_copied_rather_than_large_results_kept():
+    def f(x, w, b):
+        return ((torch.sin(x) * w + b) ** 3).sum(1)
+
+    xs = [tensor((128, 64), 0), tensor((64,), 1), tensor((64,), 2)]
+    kept = []
+    for g in (jit(f), f):
+        leaves = [x.clone().requires_grad_() for x in xs]
+        y = g(*leaves)
+        with torch.no_grad():
+            leaves[2].add_(1)  # an operand that a sum does not keep
+        first = torch.autograd.grad((y * y).sum(), leaves, create_graph=True)
+        second = torch.autograd.grad(sum((z * z).sum() for z in first), leaves)
+        kept.append([z.detach()._a for z in (*first, *second)])
+        if g is not f:
+            residuals = next(iter(g._versions.values()))[0].forward.residuals
+            assert sorted(v.size for v in residuals) == [64, 64, 128 * 64]
+    for found, expected in zip(*kept, strict=True):
+        same([found / np.max(np.abs(expected))], [expected / np.max(np.abs(expected))], 1e-5)

@@ -88,6 +88,21 @@ def test_what_is_printed_is_printed_at_every_call(capsys):
     assert row()["segments"] >= 8
 
 
+def test_the_report_says_why_first_calls_ran_as_they_are():
+    @torch.compile
+    def inner(x):
+        return x * 2
+
+    for n in (2, 3):
+        assert inner(torch.ones(n)).tolist() == [2.0] * n
+    (reason,) = row()["reasons"]
+    assert "first" in reason
+    outer = torch.compile(lambda x: inner(x) + 1)
+    for _ in range(4):
+        outer(torch.ones(2))
+    assert compile_report().to_dict()["functions"][-2]["reasons"] == []  # they run from a trace, as part of the other's
+
+
 def test_a_branch_on_a_value_goes_either_way():
     @torch.compile
     def f(x):

@@ -120,6 +120,15 @@ def test_the_chain_of_a_small_vector_is_one_function_without_loops():
         np.testing.assert_allclose(a._a, b._a, rtol=1e-5)
 
 
+def test_sine_and_cosine_of_an_angle_take_it_apart_once():
+    alone, both, other = (
+        emitted(f, draws(64)).text().count("@quarters_of(")
+        for f in (rg.sin, lambda x: rg.sin(x) * rg.cos(x) + rg.tan(x), lambda x: rg.sin(x) * rg.cos(2 * x))
+    )
+    assert alone == both
+    assert other > both
+
+
 def test_operands_lie_as_they_like():
     def f(x, y):
         return rg.exp(x) * y + rg.sum(x * y, axis=1, keepdims=True)

@@ -238,3 +238,16 @@ def test_another_word_is_refused(monkeypatch):
 def test_the_text_says_what_is_run_by_each(monkeypatch, how):
     monkeypatch.setenv("RETROGRADE_COMPILE", how)
     assert "after the passes" in jit(lambda x: x * 2).lower(np.ones(3)).text()
+
+
+def test_logging_is_not_loaded_for_who_does_not_listen():
+    source = (
+        "import sys, numpy as np, retrograde as rg\nrg.jit(lambda x: x * 2)(np.ones(3))\nprint('logging' in sys.modules)\n"
+        "import logging\nlogging.basicConfig(stream=sys.stdout, format='%(name)s')\n"
+        "logging.getLogger('retrograde.compile.compile').setLevel(logging.DEBUG)\nrg.jit(lambda x: x * 3)(np.ones(3))\n"
+    )
+    environment = {name: x for name, x in os.environ.items() if name != "RETROGRADE_LOG"}
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, env=environment)
+    first, *rest = done.stdout.splitlines()
+    assert first == "False"
+    assert set(rest) == {"retrograde.compile.compile"}

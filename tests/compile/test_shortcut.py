@@ -130,6 +130,30 @@ def test_tensors_that_want_gradients_or_have_some_go_the_slower_way():
     assert calls.short
 
 
+def test_leaves_give_results_with_a_history():
+    x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0])
+    calls = begun(lambda x, y: (x * y, [y + x]), x, y)
+    for z in (x, torch.tensor([5.0, 6.0], requires_grad=True)):
+        first, (second,) = calls(z, y)
+        assert calls.short
+        assert first.requires_grad
+        assert not first.is_leaf
+        assert [g.tolist() for g in torch.autograd.grad((first.sum(), second.sum()), z)] == [[4, 5]]
+    assert calls(y, x)[0].tolist() == [3, 8]
+    assert not calls.short  # the other one wants a gradient
+    with torch.no_grad():
+        assert not calls(x, y)[0].requires_grad
+    seen = []
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    calls(x, y)[0].sum().backward()
+    assert not calls.short
+    assert seen == [[3, 4]]
+    made = torch.tensor([1.0, 2.0], requires_grad=True) * 2
+    found = calls(made, y)[0]
+    assert not calls.short
+    assert not found.is_leaf
+
+
 class Holder:
     """What a function may read."""
 

@@ -10,7 +10,7 @@ from retrograde.dialects._shared.registry import near_names
 
 CASES = {
     "torch": ("PyTorch", "torch.ones(2)", "to_sparse_bsr"),
-    "paddle": ("PaddlePaddle", "paddle.ones([2])", "to_sparse_csr"),
+    "paddle": ("PaddlePaddle", "paddle.ones([2])", "top_p_sampling"),
     "mindspore": ("MindSpore", "mindspore.Tensor([1.0, 1.0])", "index_copy_"),
 }
 
@@ -59,7 +59,7 @@ def test_a_name_that_cannot_be_imported_from_a_module(tmp_path, dialect, module,
 
 @pytest.mark.parametrize(("statement", "missing"), [
     ("from torchvision import transforms", "ModuleNotFoundError: No module named 'torchvision'"),
-    ("import paddle.vision", "ModuleNotFoundError: No module named 'paddle.vision'"),
+    ("import paddle.quantization", "ModuleNotFoundError: No module named 'paddle.quantization'"),
     ("import torch.quantization", "ModuleNotFoundError: No module named 'torch.quantization'"),
     ("from torch import quantization", "ImportError: cannot import name 'quantization' from 'torch'"),
 ])  # fmt: skip

@@ -430,10 +430,6 @@ def without_aliases(program: str) -> str:
     )(program)  # fmt: skip
 
 
-def not_reentrant(program: str) -> str:
-    return re.sub(r"checkpoint\((\w+), (\w+)\)", r"checkpoint(\1, \2, use_reentrant=False)", program)
-
-
 def zeros(x: Any) -> bool:
     """Whether a gradient is None or zero."""
     return x is None or (isinstance(x, list) and len(x) > 2 and not any(x[2]))
@@ -525,13 +521,6 @@ TORCH = [
         "v13 = v12.scatter_add(0, torch.tensor([0, 1]), v11)\n",
         ("exception",), pattern=r"(float32|bfloat16|complex64).*func\.(jvp|jacfwd|hessian)",
         reference="dtype to be equal",
-    ),
-    Known(
-        "by default PyTorch's checkpoint drops the gradients of what a function closes over, with a warning; here it is "
-        "the variant without that, whatever use_reentrant says",
-        SCALAR + "v2 = torch.tensor(2.0, dtype=torch.float64)\ndef f3(v4):\n    return v1 * v4\n"
-        "v5 = checkpoint(f3, v2)\n",
-        ANY, rewrite=not_reentrant,
     ),
     Known(
         "a view of a leaf made under no_grad takes no part in PyTorch's graph though it says that it requires grad: "

@@ -295,6 +295,33 @@ def test_torch_is_the_dialect(tmp_path):
         assert got.stdout == "True True True\nTrue\n(tensor(6.),)\n", got.stderr
 
 
+def test_no_collection_looks_at_what_was_there_before_the_program(tmp_path):
+    write(tmp_path, {"program.py": """
+        import gc, sys
+        print(gc.get_freeze_count() > 10_000, "torch" in sys.modules, "multiprocessing" in sys.modules)
+
+        class Cell:
+            def __init__(self, name):
+                self.own, self.name = self, name
+
+            def __del__(self):
+                print(self.name, sys is not None, torch.ones(2).sum().item())
+
+        import torch
+        cell = Cell("first")
+        del cell
+        gc.collect()
+        cell = Cell("at the end")
+
+        @torch.no_grad()
+        def f(x):
+            return f
+        f.f = f
+        """})
+    got = run([*RUN, "program.py"], tmp_path)
+    assert (got.stdout, got.stderr) == ("True False False\nfirst True 2.0\nat the end True 2.0\n", "")
+
+
 def test_torch_in_spawned_processes(tmp_path):
     write(tmp_path, WRONG)
     write(tmp_path, {"program.py": """

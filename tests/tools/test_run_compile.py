@@ -10,6 +10,7 @@ import pytest
 
 from retrograde.backend.jit import llvm
 from retrograde.compile import jit, pipeline, regions
+from retrograde.compile.emit import shortcut
 from retrograde.compile.regions import Program
 from retrograde.dialects import torch
 
@@ -132,6 +133,14 @@ def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
     plain, hooked = {"torch": torch}, {"torch": torch}
     exec(NESTED, plain)
     monkeypatch.setattr(regions._Closed, "costs", lambda version: 0.0 if version.ran >= 4 else 1e9)
+    improve, guards = regions._Closed.improve, []
+
+    def improved_with_guards(version):
+        before = version._guard
+        improve(version)
+        guards.append(version._guard is not before)  # made there: the calls after it are timed
+
+    monkeypatch.setattr(regions._Closed, "improve", improved_with_guards)
     running = Program()
     exec(running.code(NESTED, "<text>", hooked), hooked)
     assert hooked["seen"] == plain["seen"]
@@ -139,6 +148,7 @@ def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
     improved = [v for run in running.runs for region in run.regions for vs in region.versions.values() for v in vs if v.final]
     assert improved
     assert all(v.confirmed for v in improved)
+    assert all(guards)
 
 
 NOW_AND_THEN = """
@@ -147,8 +157,8 @@ base = torch.tensor([0.1, 0.2, 0.3])
 for step in range(300):
     x = base * step
     y = torch.tanh(x) + torch.cos(x)
-    if step % 50 == 49:
-        y = y * (1 + y.argmax().__index__())
+    if step % 50 > 47:
+        y = y * (1 + y.__array__().size)
     z = torch.sin(y) + y * 2
     seen.append(round(z.sum().item(), 3))
 """
@@ -167,6 +177,108 @@ def test_a_step_of_another_kind_now_and_then_does_not_speak_against_the_others(m
     assert region.hits > 100
     assert region.failed
     assert not region.reason
+
+
+def regions_of(text, monkeypatch):
+    """The regions of a program that is compiled whatever it costs, which prints what it prints without."""
+    for name in ("PAYS", "ENOUGH", "LEAST", "TIMES", "TRACED"):
+        monkeypatch.setattr(regions, name, 0)
+    monkeypatch.setattr(regions, "_now", float)
+    plain, hooked = {"torch": torch}, {"torch": torch}
+    exec(text, plain)
+    running = Program()
+    exec(running.code(text, "<text>", hooked), hooked)
+    assert hooked["seen"] == plain["seen"]
+    return [region for run in running.runs for region in run.regions]
+
+
+DECIDED = """
+seen = []
+base = torch.tensor([0.1, 0.2, 0.3])
+limit = torch.tensor(LIMIT)
+for step in range(200):
+    x = torch.tanh(base * step)
+    y = torch.sin(x) + (x if x.argmax() < limit else 2 * x) + torch.cos(x)
+    z = y + torch.sin(y) * x[x.detach().abs() > -1]
+    limit = 3 - limit
+    seen.append(round(z.sum().item(), 3))
+"""
+
+
+def test_what_is_decided_on_elements_is_looked_at_by_each_step(monkeypatch):
+    text = DECIDED.replace("LIMIT", "0").replace("3 - limit", "limit")
+    region = max(regions_of(text, monkeypatch), key=lambda region: region.hits)
+    assert region.hits > 150
+    assert not region.astray
+
+
+def test_decisions_that_come_out_another_way_are_left_out(monkeypatch):
+    found = regions_of(DECIDED.replace("LIMIT", "0"), monkeypatch)
+    astray = [region for region in found if region.astray]
+    assert astray
+    assert all(region.astray < 50 and not region.decides for region in astray)
+
+
+SCHEDULE = """
+seen = []
+base, rate = torch.tensor([0.1, 0.2, 0.3]), [0.5]
+for step in range(200):
+    x = torch.tanh(base * rate[0])
+    y = torch.sin(x) + torch.cos(x)
+    if step in (70, 140):
+        y = y * 2
+    z = torch.sin(y) + y * 2
+    seen.append(round(z.sum().item(), 3))
+    if step in (80, 130):
+        rate[0] *= 0.5
+"""
+
+
+def test_what_happens_now_and_then_is_not_worth_a_trace(monkeypatch):
+    region = max(regions_of(SCHEDULE, monkeypatch), key=lambda region: region.hits)
+    assert region.hits > 150
+    assert region.traced <= 3
+
+
+UNBOUND = """
+def run(steps, other):
+    base = torch.tensor([0.1, 0.2, 0.3])
+    for step in range(steps):
+        x = torch.tanh(base * step)
+        if other is not None:
+            t = torch.cos(x) + other
+            x = x * t
+        y = torch.sin(x) + torch.cos(x)
+        seen.append(round(y.sum().item(), 3))
+    try:
+        seen.append(t.tolist())
+    except UnboundLocalError:
+        seen.append("t has no value")
+
+seen = []
+for other in (None, 1.5):
+    run(60, other)
+"""
+
+
+def test_a_variable_may_have_a_value_in_one_branch_only(monkeypatch):
+    region = max(regions_of(UNBOUND, monkeypatch), key=lambda region: region.hits)
+    assert region.hits > 100
+
+
+def test_guards_of_what_runs_as_numpy_do_not_load_llvm(monkeypatch):
+    monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
+    guard = shortcut.guard
+    monkeypatch.setattr(shortcut, "guard", None)  # called, it would fail
+    monkeypatch.setattr(shortcut.llvm, "met", bool)  # nobody has asked LLVM here before
+    assert max(region.hits for region in regions_of(NESTED, monkeypatch))
+    monkeypatch.undo()
+    asked = []
+    guard([])  # which puts them on disk
+    monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
+    monkeypatch.setattr(shortcut, "guard", lambda looks: asked.append(looks) or guard(looks))
+    assert max(region.hits for region in regions_of(NESTED, monkeypatch))
+    assert asked or not shortcut.at_hand()  # nobody links objects without LLVM here
 
 
 @pytest.mark.long  # what pays is decided by the clock, which other tests' load disturbs

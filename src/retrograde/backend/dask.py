@@ -1,25 +1,24 @@
-"""Dask: lazy arrays. Elementwise kernels run block by block, a few others as Dask does them, the rest on whole arrays.
+"""Dask: lazy arrays. Elementwise kernels run block by block, others in pieces as dask_pieces.py says; what has to see a whole
+array of several blocks is refused, unless the user allows it.
 
-Nothing is computed before `numpy()` or `item()`. Arrays cannot be written to, so in-place operations replace them.
+Nothing is computed before `numpy()`, `item()` or `compute`. Arrays cannot be written to, so in-place operations replace them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import contextlib
+import threading
+from typing import Any, ClassVar, NamedTuple
 
 import array_api_compat.dask.array as compat
 import dask
 import dask.array as da
 import numpy as np
+from dask.utils import format_bytes
 
 from .._errors import UnsupportedError
+from . import dask_pieces
 from .lookup import Backend, register_backend
-
-# What Dask's own algorithms do in pieces, and right; whatever is not here sees its operands in one piece.
-IN_PIECES = frozenset({
-    "sum", "mean", "var", "amax", "amin", "any", "all", "argmax", "argmin", "count_nonzero", "transpose", "reshape",
-    "broadcast_to", "concatenate", "stack", "getitem", "copy", "cast", "flip", "roll", "tile", "tril", "triu", "matmul",
-})  # fmt: skip
 
 
 class _Aval(NamedTuple):
@@ -41,6 +40,11 @@ class Namespace:
         setattr(self, name, found)
         return found
 
+    @staticmethod
+    def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+        """See the array-API standard; Dask has none."""
+        return dask_pieces.take_along_axis(da.asarray(x), da.asarray(indices), axis)
+
 
 class DaskBackend(Backend):
     """Evaluates kernels lazily."""
@@ -58,12 +62,15 @@ class DaskBackend(Backend):
         given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         if not prim.multi and prim.kind == "elementwise":
             return _by_block(prim, given, params)
-        if prim.name in IN_PIECES:
-            try:
+        there = [x for x in given if x is not None]
+        avals = _inferred(prim, given, params)
+        found = dask_pieces.in_pieces(
+            prim, lambda changed: _kernel(prim, given, changed), avals if prim.multi else [avals], there, params
+        )
+        if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
+            with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
                 return prim.kernel(self.xp, *given, **params)
-            except NotImplementedError:  # some reshapes: the blocks would have to be torn apart
-                return _whole(prim, given, params)
-        return _whole(prim, given, params)
+        return _whole(prim, given, params, avals) if found is NotImplemented else found
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         return da.full(shape, value, dtype=dtype)
@@ -104,9 +111,36 @@ def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
     return da.core.elemwise(_kernel(prim, arrays, params), *(x for x in arrays if x is not None), dtype=dtype)
 
 
-def _whole(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
+class allow_whole:
+    """Context manager: operations inside may gather an array of several blocks into one task, as `linalg.svd` has to.
+
+    Without it they raise UnsupportedError, since such an array may be larger than the memory of a worker.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> with rg.allow_whole():
+    ...     pass
+    """
+
+    allowed: ClassVar[threading.local] = threading.local()
+
+    def __enter__(self) -> None:
+        self.allowed.depth = getattr(self.allowed, "depth", 0) + 1
+
+    def __exit__(self, *exception: object) -> None:
+        self.allowed.depth -= 1
+
+
+def _whole(prim: Any, arrays: list[Any], params: dict[str, Any], avals: Any) -> Any:
     """A kernel on whole arrays, when they are needed."""
-    avals = _inferred(prim, arrays, params)
+    for x in arrays:
+        if isinstance(x, da.Array) and x.npartitions > 1 and x.size and not getattr(allow_whole.allowed, "depth", 0):
+            raise UnsupportedError(
+                f"{prim.name}: needs the whole of a Dask array of shape {list(x.shape)} ({format_bytes(x.nbytes)}, in "
+                f"{x.npartitions} blocks) in one task; rechunk it into one block, compute() it, or allow it: with "
+                "retrograde.allow_whole()"
+            )
     kernel = _kernel(prim, arrays, params)
     task = dask.delayed(kernel, pure=True)(*(x for x in arrays if x is not None))
     if prim.multi:

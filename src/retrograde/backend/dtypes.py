@@ -117,6 +117,11 @@ def dtype_in(xp: Any, dtype: Any) -> Any:
     return found
 
 
+def device_in(x: Any) -> Any:
+    """The device of an array as functions of the standard take it; None, which is theirs by default, of a library without any."""
+    return getattr(x, "device", None)
+
+
 def astype(xp: Any, x: Any, dtype: Any) -> Any:
     """The elements in another dtype, one of ours or of the namespace; `x` itself where it has it already."""
     if type(x) is np.ndarray:

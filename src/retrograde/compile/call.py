@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._state import WATCHED, grad_mode, refresh, state
+from .._tree import TreeDef, unflatten
 from ..core import bind
 from ..core import level as levels
 from ..core import value as values
@@ -31,6 +32,7 @@ from ..tape import autograd, engine
 from ..tape.function import Custom
 from . import pipeline
 from .effects import harmless
+from .foresight import Foresight, Key, Ready
 from .graph import Equation, Graph, Variable
 from .sizes import Measured, numpy_of_sizes
 from .trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
@@ -61,11 +63,11 @@ class Program:
     def __call__(self, operands: Sequence[Any]) -> list[Any]:
         """The outputs for operands of any kind, at the highest level among them."""
         if not any(type(x) is not _ndarray for x in operands):
-            return list(self._run(operands))
+            return list(self.run(operands))
         if ACTIVE:
             operands = [elements(x) for x in operands]
             if all(type(x) is _ndarray for x in operands):
-                return list(self._run(operands))
+                return list(self.run(operands))
         top = max(map(level_of, operands), default=0)
         if any(isinstance(x, Value) and x._level == top for x in operands):
             return self._taped(operands, top)
@@ -73,7 +75,8 @@ class Program:
             return self._under(operands, top)
         return self.graph.run(*operands)  # another library's arrays, and those of another trace, which then goes on with them
 
-    def _run(self, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+    def run(self, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+        """The outputs for NumPy's arrays."""
         if self._code is None:
             self._code = pipeline.compiled(self.graph)
         return self._code(*arrays)
@@ -307,18 +310,26 @@ class Forward:
         self.complete = True
         """Whether all that backward programs begin with is known, and along which edges the gradients of it leave: what a user's
         function has put aside may be something else."""
-        self.residuals = self._needed(graph)
+        self.residuals, copied = self._needed(graph)
         """The variables that backward programs begin with."""
         given = {v: i for i, v in enumerate(self._inputs)}
         out = {v: i for i, v in reversed(list(enumerate(graph.outputs)))}
-        extra = [v for v in self.residuals if v not in given and v not in out]
+        extra = [v for v in self.residuals if (v not in given or v in copied) and v not in out]
         self.roots += [self.have.get(v) for v in extra]
         self.complete &= all(v in self.have or v.dtype.kind in "iub" for v in self.residuals)
         where = {v: ("output", len(outputs) + i) for i, v in enumerate(extra)}
-        where |= {v: ("output", i) for v, i in out.items()} | {v: ("operand", i) for v, i in given.items()}
+        where |= {v: ("output", i) for v, i in out.items()} | {
+            v: ("operand", i) for v, i in given.items() if v not in copied
+        }  # fmt: skip
         self._where = [where[v] for v in self.residuals]
         """Where each of them is found in a call: among its operands or its outputs."""
+        self._picked = tuple([i if kind == "operand" else len(self._inputs) + i for kind, i in self._where])
+        """The same in one row of the operands and, behind them, the outputs."""
         self.program = Program(name, Graph(graph.inputs, graph.constants, graph.equations, (*graph.outputs, *extra)))
+        self._call = _Call(name, self, 0)
+        """What stands in the nodes of calls at the everyday tape."""
+        self._every = tuple([i for i, edge in enumerate(self._edges) if edge is not None])
+        self._foresight: Foresight | None = Foresight(len(graph.equations), self._joint)
 
     def _graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
         graph = self._trace.graph(inputs, outputs)
@@ -327,15 +338,14 @@ class Forward:
     def at(self, measured: Measured, sizes: tuple[int, ...]) -> Forward:
         """The same for some sizes, of a trace in which they vary."""
         made = copy.copy(self)
-        made._measured, made._pulls = (measured, sizes), {}
+        made._measured, made._pulls, made._call, made._foresight = (measured, sizes), {}, _Call(self.name, made, 0), None
         made.program = made._program(self.name, self.program.graph)
         return made
 
     def whole(self) -> None:
         """Make the graphs of the function and of all of its derivatives."""
         every = tuple([i for i, root in enumerate(self.roots[: self._count]) if root is not None])
-        asked = tuple([i for i, edge in enumerate(self._edges) if edge is not None])
-        for program in (self.program, self._pull(every, asked)[0]):
+        for program in (self.program, self._pull(every, self._every)[0]):
             program.graph  # noqa: B018 - it is made then
 
     def _program(self, name: str, graph: Graph) -> Program:
@@ -349,21 +359,12 @@ class Forward:
 
     def called(self, arrays: list[Any], edges: list[Any], operands: Any, cls: type[Value], level: int) -> list[Value]:
         """The outputs for what is below a tape, as values of it, recorded."""
-        return self.recorded(self.program(arrays), arrays, edges, operands, cls, level)
-
-    def recorded(
-        self, outs: Sequence[Any], arrays: Sequence[Any], edges: Sequence[Any], operands: Any, cls: type[Value], level: int
-    ) -> list[Value]:  # fmt: skip
-        """Values around what the program gave for these arrays, whose history leaves along these edges."""
-        node = Node()
-        node.prim, node.params, node.edges = _Call(self.name, self), {}, tuple(edges)
-        node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
-        node.dialect = cls
-        node.level = level  # type: ignore[attr-defined]
-        node.outs = tuple([
-            (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
+        plain = level == 0 and all(type(x) is _ndarray for x in arrays)
+        outs, ready = self._outputs(arrays) if plain else (self.program(arrays), None)
+        described = tuple([
+            (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs[: len(self.roots)]
         ])  # fmt: skip
-        node.step, node.seq = _step, tick()
+        node = self._node(outs, ready, arrays, tuple(edges), described, level)
         made = [
             make(cls, y, None if root is None else Slot(node, i, *node.outs[i]), level)
             for i, (y, root) in enumerate(zip(outs[: self._count], self.roots))
@@ -372,30 +373,110 @@ class Forward:
             bind.watched(node, cls, operands, tuple(made))
         return made
 
+    def recorder(
+        self, count: int, given: Sequence[int], captured: Sequence[Value], results: Sequence[tuple[int, type[Value]]],
+        tree: TreeDef,
+    ) -> Callable[..., Any]:  # fmt: skip
+        """A function of so many arguments, tensors at level 0 over NumPy's arrays, that does what `called` does for those at some
+        places, and tensors from outside after them; it gives a container of results, of each its output and its class.
+
+        It is written out: in loops it would take half as long again, which is a microsecond."""
+        scope: dict[str, Any] = {
+            "outputs": self._outputs, "Node": Node, "Slot": Slot, "tick": tick, "step": _step, "call": self._call, "none": _NONE,
+            "outs": tuple([(v.shape, v.dtype) for v in self.program.graph.outputs]), "unflatten": unflatten, "tree": tree,
+            "new": object.__new__,
+        }  # fmt: skip
+        scope |= {f"c{k}": x for k, x in enumerate(captured)} | {f"class{k}": cls for k, (_, cls) in enumerate(results)}
+        holders = [*[f"x{i}" for i in given], *[f"c{k}" for k in range(len(captured))]]
+        arrays = [f"a{k}" for k in range(len(holders))]
+        row = [*arrays, *(f"found[{k}]" for k in range(len(self.roots)))]
+        lines = [
+            f"def record({', '.join(f'x{i}' for i in range(count))}):",
+            *[f"{a} = {x}._a" for a, x in zip(arrays, holders)],
+            f"found, ready = outputs([{', '.join(arrays)}])",
+            "node = Node()",
+            "node.prim, node.params, node.outs, node.step = call, none, outs, step",
+            f"node.edges = ({''.join(f'{x}._node, ' for x in holders)})",
+            f"node.saved = ({''.join(f'{row[i]}, ' for i in self._picked)})",
+            "if ready is not None:",
+            "    node.ready = ready",
+            "node.seq = tick()",
+        ]
+        for k, (at, _) in enumerate(results):
+            edge = "None" if self.roots[at] is None else f"Slot(node, {at}, *outs[{at}])"
+            lines += [f"y{k} = new(class{k})", f"y{k}._a, y{k}._node, y{k}._level = found[{at}], {edge}, 0"]
+        made = ", ".join(f"y{k}" for k in range(len(results)))
+        lines.append(f"return {made if tree.kind is None else f'unflatten(tree, [{made}])'}")
+        exec("\n    ".join(lines), scope)  # noqa: S102 - our own source
+        record: Callable[..., Any] = scope["record"]
+        return record
+
+    def _outputs(self, arrays: list[Any]) -> tuple[Sequence[Any], Ready | None]:
+        """The outputs for NumPy's arrays, and gradients that were computed with them, which stand behind the outputs, too."""
+        foresight = self._foresight
+        if foresight is not None:
+            ready = foresight.compute(arrays)
+            if ready is not None:
+                return ready.found, ready
+        return self.program.run(arrays), None
+
+    def _node(
+        self, outs: Sequence[Any], ready: Ready | None, arrays: Sequence[Any], edges: tuple[Any, ...], described: Any, level: int
+    ) -> Node:  # fmt: skip
+        """The node of a call."""
+        node = Node()
+        node.prim = _Call(self.name, self, level) if level else self._call
+        node.params, node.edges, node.outs = _NONE, edges, described
+        row = *arrays, *outs
+        node.saved = tuple([row[i] for i in self._picked])
+        if ready is not None:
+            node.ready = ready
+        node.step, node.seq = _step, tick()
+        return node
+
     def pulled(
         self, node: Node, saved: Sequence[Any], g: Sequence[Any], needs: Sequence[Any], create_graph: bool
     ) -> list[Any]:  # fmt: skip
         """The cotangents of the operands that are needed, from those of the outputs; with `create_graph` with their history."""
-        level: int = node.level  # type: ignore[attr-defined]
+        present = tuple([i for i, part in enumerate(g) if part is not None and self.roots[i] is not None])
+        asked = self._every if needs is node.edges else tuple([
+            i for i, need in enumerate(needs) if need is not None and self._edges[i] is not None
+        ])  # fmt: skip
+        level = node.prim.level
         wrap = any(isinstance(part, Value) for part in g)
+        foresight, ready = self._foresight, node.__dict__.pop("ready", None)
+        if foresight is not None and len(present) == 1 and not (wrap or level) and _is_one(g[present[0]]):
+            key = Key(present[0], asked)
+            foresight.asked(key)
+            if ready is not None and ready.key == key:
+                return _placed(ready.places, ready.found, len(needs))
         if create_graph:
             lifted = []
             for (kind, i), array in zip(self._where, saved):
                 edge = node.edges[i] if kind == "operand" else None if self.roots[i] is None else Slot(node, i, *node.outs[i])
                 lifted.append(make(values.core_class, array, edge, level))
             saved = lifted
-        present = tuple([i for i, part in enumerate(g) if part is not None and self.roots[i] is not None])
-        asked = tuple([i for i, need in enumerate(needs) if need is not None and self._edges[i] is not None])
         program, places = self._pull(present, asked)
-        found = program([*saved, *(g[i] for i in present)])
-        results: list[Any] = [None] * len(needs)
-        for i, at in zip(asked, places):
-            if at is not None:
-                y = found[at]
-                results[i] = values.as_value(values.core_class, y) if wrap else y
-        return results
+        found = program([*saved, *[g[i] for i in present]])
+        if wrap:
+            found = [values.as_value(values.core_class, y) for y in found]
+        return _placed([(i, at) for i, at in zip(asked, places) if at is not None], found, len(needs))
 
     # ------------------------------------------------------------------------------------------ backward programs
+
+    def _joint(self, key: Key) -> tuple[Graph, list[tuple[int, int]]] | None:
+        """See `Foresight`."""
+        graph, places = self._backward((key.output,), key.operands, None)
+        whole, seed = self.program.graph, graph.inputs[0]
+        have = {v for e in whole.equations for v in e.outputs}
+        equations = [*whole.equations, *(e for e in graph.equations if have.isdisjoint(e.outputs))]
+        constants = whole.constants | graph.constants | {seed: np.ones(seed.shape, seed.dtype)}
+        found = {i: graph.outputs[at] for i, at in zip(key.operands, places) if at is not None}
+        fits = all(v.shape == self._edges[i].shape and v.dtype == self._edges[i].dtype for i, v in found.items())
+        if not fits or not {*whole.inputs, *constants}.isdisjoint(found.values()):  # what is no result would be given away
+            return None
+        joint = Graph(whole.inputs, constants, equations, (*whole.outputs, *found.values()))
+        return joint, list(zip(found, range(len(whole.outputs), len(joint.outputs))))
 
     def _pull(self, present: tuple[int, ...], asked: tuple[int, ...]) -> tuple[Program, list[int | None]]:
         """The program for cotangents of some outputs and the gradients of some operands, and which of its outputs each is."""
@@ -453,9 +534,10 @@ class Forward:
         where = [None if x is None else next(places) for x in found]
         return _from(graph, [*(residuals or ()), *graph.inputs], self._inputs if residuals is None else ()), where
 
-    def _needed(self, graph: Graph) -> list[Variable]:
+    def _needed(self, graph: Graph) -> tuple[list[Variable], set[Variable]]:
         """The residuals: what nodes have saved, which is enough for derivatives of every order, without what is computed from
-        the rest by a few operations on elements; and whatever else a backward program begins with."""
+        the rest by a few operations on elements; and whatever else a backward program begins with. And those of them that are
+        copies of operands: nobody has saved these, and they may be written."""
         saved = dict.fromkeys(v for node in _nodes(self.roots) for v in _variables(node.saved))
         every = [i for i, root in enumerate(self.roots) if root is not None]
         asked = [i for i, edge in enumerate(self._edges) if edge is not None]
@@ -464,33 +546,63 @@ class Forward:
         inputs = set(self._inputs)
         order = {v: i for i, v in enumerate((*self._inputs, *(v for e in graph.equations for v in e.outputs)))}
         kept = {v for v in saved if v in order}
+        theirs = inputs & kept
         for v in sorted(kept, key=order.__getitem__, reverse=True) if self._again else ():
-            if _computed_again(v, made, {*kept, *graph.constants} - {v}):
+            known = {*kept, *graph.constants} - {v}
+            if _computed_again(v, made, known) is not None:
                 kept.remove(v)
+                continue
+            if self._trace.sizes or v.size < _LARGE:
+                continue
+            small = {w for w in order if w.size * _SMALLER <= v.size and (w in self.have or w.dtype.kind in "iub")}
+            found = _computed_again(v, made, known | small)
+            if found is not None:  # from numbers of rows, say, which are kept instead
+                kept.remove(v)
+                kept |= found & small
         needed = _from(backward, sorted(kept, key=order.__getitem__), self._inputs)
         given = {*kept, *inputs, *backward.inputs, *needed.constants, *(v for e in needed.equations for v in e.outputs)}
         self.complete = given.issuperset(needed.uses())
         beyond = [v for v in needed.uses() if v in inputs and v not in kept]
-        return sorted({*kept, *beyond}, key=order.__getitem__)
+        return sorted({*kept, *beyond}, key=order.__getitem__), inputs.intersection(kept).difference(theirs)
 
+
+def _placed(places: Sequence[tuple[int, int]], found: Sequence[Any], count: int) -> list[Any]:
+    """The gradients of operands, None for those that have none."""
+    results: list[Any] = [None] * count
+    for i, at in places:
+        results[i] = found[at]
+    return results
+
+
+def _is_one(g: Any) -> bool:
+    """Whether a cotangent is a number, and 1."""
+    return type(g) is _ndarray and g.size == 1 and g.dtype.kind == "f" and g.item() == 1.0
+
+
+_NONE: dict[str, Any] = {}
 
 MOST = 16
 """Equations that are computed again, at most, in place of one residual."""
 
 
-def _computed_again(v: Variable, made: dict[Variable, Equation], known: set[Variable]) -> bool:
-    """Whether a variable follows from known ones by a few cheap equations."""
-    todo, seen = [v], set[Variable]()
+_LARGE, _SMALLER = 1 << 12, 64
+"""Elements of a residual from which on others are kept instead, and how many times smaller each of these is."""
+
+
+def _computed_again(v: Variable, made: dict[Variable, Equation], known: set[Variable]) -> set[Variable] | None:
+    """The known variables from which one follows by a few cheap equations; None where there are none such."""
+    todo, seen, taken = [v], set[Variable](), set[Variable]()
     while todo:
         w = todo.pop()
-        if w in known or w in seen:
-            continue
-        e = made.get(w)
-        if e is None or not _cheap(e) or len(seen) == MOST:
-            return False
-        seen.add(w)
-        todo += [x for x in e.inputs if x is not None]
-    return True
+        if w in known:
+            taken.add(w)
+        elif w not in seen:
+            e = made.get(w)
+            if e is None or not _cheap(e) or len(seen) == MOST:
+                return None
+            seen.add(w)
+            todo += [x for x in e.inputs if x is not None]
+    return taken
 
 
 def _cheap(e: Equation) -> bool:
@@ -608,12 +720,12 @@ def _variables(saved: Any) -> Iterator[Variable]:
 class _Call(Custom):
     """What stands in the node of a call."""
 
-    __slots__ = ("forward",)
+    __slots__ = ("forward", "level")
 
     multi = True
 
-    def __init__(self, name: str, forward: Forward) -> None:
-        self.name, self.forward = name, forward
+    def __init__(self, name: str, forward: Forward, level: int) -> None:
+        self.name, self.forward, self.level = name, forward, level
 
     @property
     def ends(self) -> Sequence[Any]:
@@ -621,9 +733,8 @@ class _Call(Custom):
         return self.forward.roots
 
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
-        level: int = node.level  # type: ignore[attr-defined]
-        create_graph = any(isinstance(part, Value) for part in g) and levels.mode_at(level) != 0
-        return self.forward.pulled(node, [_array(x, level) for x in saved], g, needs, create_graph)
+        create_graph = any(isinstance(part, Value) for part in g) and levels.mode_at(self.level) != 0
+        return self.forward.pulled(node, [_array(x, self.level) for x in saved], g, needs, create_graph)
 
 
 def _step(node: Node, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import LevelError, UnsupportedError
-from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
+from .._state import OFF, OPENED, SWITCHED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
 from ..core.node import Accumulate, producer
 from ..core.value import LevelArray, Value, dtype_of, shape_of
@@ -27,6 +27,7 @@ from ..ops.random import GENERATORS
 from ..tape.function import Scratch
 from . import call as calls
 from . import deferred, log
+from .emit.shortcut import MISSED
 from .outcomes import Otherwise
 from .reads import TooMuch
 from .signature import Signature
@@ -34,7 +35,7 @@ from .sizes import Axes
 from .trace import ACTIVE, TRACING, Traced
 from .undo import Undone
 from .version import Changes, Rebinds, Version
-from .versions import Versions, by_value, replaced, scalars_in
+from .versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
 
 _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)
@@ -76,8 +77,14 @@ class Row(NamedTuple):
     counts: dict[str, int]
     reasons: list[str]
 
+    def why(self) -> list[str]:
+        """Why calls ran as they are."""
+        if self.reasons or not self.counts["calls"] or self.counts["compiled_calls"] or self.counts["segments"]:
+            return list(self.reasons)
+        return ["each call was a first one of its kind, or part of such a call of another function: these run as they are"]
+
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "file": self.file, "line": self.line, **self.counts, "reasons": list(self.reasons)}
+        return {"name": self.name, "file": self.file, "line": self.line, **self.counts, "reasons": self.why()}
 
 
 class Report:
@@ -95,7 +102,7 @@ class Report:
         for row in self.rows:
             counts = ", ".join(f"{k} {n}" for k, n in row.counts.items())
             lines.append(f"{row.name} ({row.file}:{row.line}): {counts}")
-            lines += [f"    {reason}" for reason in row.reasons]
+            lines += [f"    {reason}" for reason in row.why()]
         return "\n".join(lines) or "nothing was compiled"
 
     __repr__ = __str__
@@ -124,7 +131,8 @@ class Compiled:
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
         "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
-        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_shortcuts", "_sizes", "_versions", "_whole",
+        "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -142,6 +150,8 @@ class Compiled:
         self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
+        self._shortcuts: list[tuple[Callable[..., Any], Any, Version]] = []
+        """Whole calls as machine code, with what else has to be as it was (`ambient`), the newest first."""
         self._code: dict[Any, Any] = {}
         self._forms: set[Any] = set()
         """The forms of the versions that were confirmed."""
@@ -167,6 +177,20 @@ class Compiled:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._shortcuts and not (kwargs or SWITCHED or ACTIVE or OPENED or CONFIRMING or self._places or self._plain()):
+            ambient = self._ambient()
+            for short, when, of in self._shortcuts:
+                if when == ambient:
+                    try:
+                        out = short(*args)
+                    except Exception:
+                        self.row.counts["calls"] += 1
+                        return self._failed(of, args, args, kwargs)
+                    if out is not MISSED:
+                        counts = self.row.counts
+                        counts["calls"] += 1
+                        counts["compiled_calls"] += 1
+                        return out
         trace = getattr(TRACING, "now", None) if ACTIVE else None
         if trace is not None and trace.leaves:  # part of what is being traced
             trace.inlined.append(self.row)
@@ -180,6 +204,8 @@ class Compiled:
             if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
                 out = self._from_trace(at_once[1], args, (), args, kwargs, False)
                 if out is not _OTHERWISE:
+                    if not at_once[1].short:
+                        self._shorten(*at_once, args)
                     return out
                 astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
@@ -260,6 +286,15 @@ class Compiled:
         counts["segments"] += segments.segments
         return out
 
+    def _shorten(self, ambient: Any, version: Version, args: Sequence[Any]) -> None:
+        """Look for a shortcut to a version, once its calls are believed."""
+        if self._confirmed < CONFIRMED or not version.confirmed or SWITCHED:
+            return
+        version.short = True
+        call = None if version.trace.inlined else version.shortcut(args)
+        if call is not None:
+            self._shortcuts = [(call, ambient, version), *self._shortcuts[: SHORTCUTS - 1]]
+
     def _as_it_is(self, reason: str | None, args: Any, kwargs: Any) -> Any:
         """The result of the function, neither traced nor deferred."""
         if reason is not None and reason not in self.row.reasons:
@@ -287,6 +322,7 @@ class Compiled:
     def _defer(self, reason: str) -> None:
         self._deferred = reason
         self._at_once.clear()
+        self._shortcuts = []
         if reason not in self.row.reasons:
             self.row.reasons.append(reason)
 

@@ -59,10 +59,15 @@ def _convolution(of: int) -> Callable[[Equation], int]:
     return count
 
 
-def _recurrence(e: Equation) -> int:
-    gates, w = e.inputs[0], next(v for v in e.inputs[2:] if v is not None and v.ndim == 2)
-    assert gates is not None
-    return 2 * gates.size * w.shape[-1] + 10 * gates.size
+def _recurrence(states: int) -> Callable[[Equation], int]:
+    """For each step of each sequence the products with the weights, which stand behind so many states, and what follows them."""
+
+    def count(e: Equation) -> int:
+        x, weights = e.inputs[0], [v for v in e.inputs[1 + states :] if v is not None and v.ndim == 2]
+        assert x is not None
+        return math.prod(x.shape[:2]) * sum((2 * w.size for w in weights), 10 * weights[0].shape[0])
+
+    return count
 
 
 def _attention(e: Equation) -> int:
@@ -112,11 +117,11 @@ COUNTS: dict[str, Callable[[Equation], int]] = {
     "convolve": _convolution(-1),
     "convolve_transpose": _convolution(0),
     "convolve_weight": _convolution(1),
-    "lstm_layer": _recurrence,
-    "lstm_states": _recurrence,
-    "gru_layer": _recurrence,
-    "gru_states": _recurrence,
-    "rnn_layer": _recurrence,
+    "lstm_layer": _recurrence(2),
+    "lstm_states": _recurrence(2),
+    "gru_layer": _recurrence(1),
+    "gru_states": _recurrence(1),
+    "rnn_layer": _recurrence(1),
     "attention": _attention,
     "cdist": lambda e: 3 * e.outputs[0].size * (e.inputs[0].shape[-1] if e.inputs[0] is not None else 0),
     **dict.fromkeys(("fft_c2c", "fft_r2c", "fft_c2r"), _transform),

@@ -25,8 +25,8 @@ from . import layout, pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
 from .sizes import MACHINE
+from .substituted import Substituted
 from .trace import LOCK, TRACING, Trace, Traced
-from .version import Substituted
 
 _ndarray = np.ndarray
 

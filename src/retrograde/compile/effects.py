@@ -43,7 +43,7 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
     if code.co_flags & 0x2A0 and not code.co_name.startswith("<"):  # a generator or a coroutine
         return "is a generator or a coroutine"
     found: Any = None
-    for instruction in dis.get_instructions(code):
+    for instruction in dis.get_instructions(code) if _suspicious(code, scope) else ():
         name, what = instruction.opname, instruction.argval
         module, found = found, None  # what the instruction before has loaded
         if name == "DELETE_GLOBAL":
@@ -52,12 +52,9 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
             found = scope.get(what, getattr(builtins, what, None))
             if what in _BUILTINS and found is getattr(builtins, what):
                 return f"calls {what}()"
-            if isinstance(found, types.ModuleType) and found.__name__.partition(".")[0] in _MODULES:
-                return f"uses the module {found.__name__}"
-            owner = str(getattr(found, "__module__", None))
-            function = isinstance(found, (types.FunctionType, types.BuiltinFunctionType, type))
-            if function and owner.partition(".")[0] in _MODULES:
-                return f"uses {owner}.{what}"
+            owner = _module_of(found)
+            if owner.partition(".")[0] in _MODULES:
+                return f"uses the module {owner}" if isinstance(found, types.ModuleType) else f"uses {owner}.{what}"
         elif name == "IMPORT_NAME" and str(what).partition(".")[0] in _MODULES:
             return f"imports {what}"
         elif name in ("LOAD_ATTR", "LOAD_METHOD") and what == "random" and getattr(module, "__name__", "") == "numpy":
@@ -68,6 +65,27 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
             if reason is not None and "generator" not in reason:
                 return reason
     return None
+
+
+def _suspicious(code: types.CodeType, scope: dict[str, Any]) -> bool:
+    """Whether there is a name in some code, whatever it stands for there, for which its instructions are to be looked at: that
+    takes a hundred times as long."""
+    if dis.opmap["DELETE_GLOBAL"] in code.co_code[::2]:
+        return True
+    for name in code.co_names:
+        if name in _BUILTINS or name == "random" or name.partition(".")[0] in _MODULES:
+            return True
+        if _module_of(scope.get(name, getattr(builtins, name, None))).partition(".")[0] in _MODULES:
+            return True
+    return False
+
+
+def _module_of(x: Any) -> str:
+    """The name of a module, or of the module that a function or class comes from; nothing of anything else."""
+    if isinstance(x, types.ModuleType):
+        return x.__name__
+    known = isinstance(x, (types.FunctionType, types.BuiltinFunctionType, type))
+    return str(getattr(x, "__module__", None)) if known else ""
 
 
 def harmless(f: Any) -> bool:

@@ -20,7 +20,7 @@ from .signature import Signature
 from .sizes import Axes
 from .trace import ACTIVE, tracing
 from .version import Version
-from .versions import Versions, by_value, replaced, scalars_in
+from .versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
 
 if TYPE_CHECKING:
     from .cost import Cost
@@ -29,8 +29,6 @@ _ARRAYS = (Value, np.ndarray, np.generic)
 
 VERSIONS = 64
 """Versions that a function keeps; the oldest goes first."""
-SHORTCUTS = 8
-"""Versions that are tried one after the other before the signature of a call is made: 50 ns each."""
 
 
 def jit(

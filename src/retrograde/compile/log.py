@@ -8,11 +8,16 @@ put together only where somebody listens, and calls that run what is compiled al
 from __future__ import annotations
 
 import contextlib
-import logging
+import functools
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging  # which takes longer to load than most of the compiler's files: only who listens needs it
 
 VARIABLE = "RETROGRADE_LOG"
 TOPICS = {
@@ -25,7 +30,16 @@ TOPICS = {
 }
 """The topics, and what is said of each."""
 
-_LOGGERS = {topic: logging.getLogger(f"{__package__}.{topic}") for topic in TOPICS}
+
+@functools.cache
+def _loggers() -> dict[str, logging.Logger]:
+    import logging
+
+    return {topic: logging.getLogger(f"{__package__}.{topic}") for topic in TOPICS}
+
+
+_DEBUG = 10
+"""The level of `logging` at which everything is said."""
 
 
 class _About(threading.local):
@@ -37,13 +51,13 @@ _about = _About()
 
 def wanted(topic: str) -> bool:
     """Whether anybody listens to a topic."""
-    return _LOGGERS[topic].isEnabledFor(logging.DEBUG)
+    return "logging" in sys.modules and _loggers()[topic].isEnabledFor(_DEBUG)
 
 
 def tell(topic: str, text: str | Callable[[], str]) -> None:
     """Say something of a topic, after the name of the function that it is about. text: what makes it, where that takes work."""
     if wanted(topic):
-        _LOGGERS[topic].debug("%s: %s", _about.what, text if isinstance(text, str) else text())
+        _loggers()[topic].debug("%s: %s", _about.what, text if isinstance(text, str) else text())
 
 
 @contextlib.contextmanager
@@ -78,17 +92,21 @@ def listen(topics: str) -> None:
         listed = "\n".join(f"  {topic}: {said}" for topic, said in TOPICS.items())
         raise ValueError(f"{VARIABLE}={topics}: there is no topic {unknown[0]!r}; the topics are\n{listed}")
     for topic in named:
-        logger = _LOGGERS[topic]
-        logger.setLevel(logging.DEBUG)
-        if not any(isinstance(handler, _ToStandardError) for handler in logger.handlers):
-            handler = _ToStandardError()
-            handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
-            logger.addHandler(handler)
-            logger.propagate = False
+        _send(_loggers()[topic])
 
 
-class _ToStandardError(logging.StreamHandler):
-    """What writes to the standard error stream."""
+def _send(logger: logging.Logger) -> None:
+    """Let a logger write to the standard error stream, once."""
+    import logging
+
+    name = "the standard error stream"
+    logger.setLevel(_DEBUG)
+    if not any(handler.name == name for handler in logger.handlers):
+        handler = logging.StreamHandler()
+        handler.name = name
+        handler.setFormatter(logging.Formatter("[%(name)s] %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
 
 
 listen(os.environ.get(VARIABLE, ""))

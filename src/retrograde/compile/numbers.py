@@ -75,8 +75,10 @@ def _float(x: Any = 0.0) -> Any:
 @functools.lru_cache(4096)
 def _calls_float(code: types.CodeType) -> bool | None:
     """Whether all that code does with `float` is to call it; None where it does not name it."""
-    named = (i.arg or 0 for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL" and i.argval == "float")
-    found = [bool(arg & 1) for arg in named]
+    found = list[bool]()
+    if "float" in code.co_names:  # to look at all instructions takes a hundred times as long
+        named = (i.arg or 0 for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL" and i.argval == "float")
+        found = [bool(arg & 1) for arg in named]
     found += [x for c in code.co_consts if isinstance(c, types.CodeType) and (x := _calls_float(c)) is not None]
     return all(found) if found else None
 

@@ -16,6 +16,7 @@ import re
 import sys
 import types
 import weakref
+from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -112,18 +113,23 @@ class Reads:
         are not what they have to be.
         """
         self._further = further
-        check = self._checking(self.conditions)
-        if not check(scalars):
-            # Each condition by itself, which takes as long again to compile as all of them: so it is asked last.
+        doubtful = [(i, c) for i, c in enumerate(self.conditions) if not c.seems_same()]
+        if doubtful:
             self.scope["changed"] = changed = list[int]()
             tried = "".join(
-                f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-                for i, (unlike, *_) in enumerate(self.conditions)
+                f"    try:\n        if {c.unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
+                for i, c in doubtful
             )  # fmt: skip
             self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
             gone = set(changed)
             self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
-            check = self._checking(self.conditions)
+        made: list[Any] = []
+
+        def check(scalars: Sequence[Any] = ()) -> Any:
+            if not made:  # machine code looks first (`looks`), and finds mostly that nothing has changed
+                made.append(self._checking(self.conditions))
+            return made[0](scalars)
+
         return check
 
     def _checking(self, conditions: Sequence[Condition]) -> Any:
@@ -448,6 +454,22 @@ class Condition(NamedTuple):
         if self.key is len:
             return shortcut.length_is(self.owner, self.was)
         return None if self.now.startswith("kinds(") else shortcut.entry_is(self.owner, self.key, self.was)
+
+    def seems_same(self) -> bool:
+        """Whether it is the same object as far as can be said in no time; where it is not, it may be as it was all the same."""
+        owner, key = self.owner, self.key
+        try:
+            if key is len:
+                return bool(len(owner) == self.was)
+            if self.now.startswith("kinds("):
+                return False
+            if type(owner) in (dict, OrderedDict, types.MappingProxyType):
+                return owner.get(key, self) is self.was
+            if type(owner) is list:
+                return owner[key] is self.was
+            return type(owner) is types.CellType and owner.cell_contents is self.was
+        except (IndexError, ValueError):
+            return False
 
 
 class _How:

@@ -25,30 +25,33 @@ from ..core.node import Accumulate, Node, producer
 from ..core.value import Value
 from . import call as calls
 from . import pipeline
-from .numbers import PLAIN, STORED, plain, storable
+from .emit import shortcut
+from .numbers import MISSING, PLAIN, STORED, plain, storable
+from .outcomes import Otherwise
 from .outline import Outlined, instrumented
 from .reads import Reads, Snapshot, TooMuch
+from .substituted import Substituted
 from .trace import tracing
-from .version import Changes, Substituted, Version
+from .version import Changes, Version
 from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
 _now = time.thread_time
 """What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
 
-TRACED, TIMES = 0.010, 20
+TRACED, TIMES = 0.005, 12
 """What a trace costs: so many seconds, and so many times of the run."""
 PAYS, ENOUGH = 0.020, 0.150
 """Seconds that a run whose number of turns is not known has taken in all before it is traced, at least and at most."""
-LOADED, TRANSLATED = 0.060, 3e-3
+LOADED, TRANSLATED = 0.060, 2e-3
 """Seconds that LLVM takes to be there, and to translate an operation: a version runs as straight-line NumPy until it has taken as
 long, unless its machine code is on disk or an earlier run of the program has shown that it is worth it."""
 SAVED = 0.5
 """The share of a run's time that a trace saves, as long as nothing is known."""
-FASTER = 0.4
-"""Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.7 of it, where arrays are small."""
+FASTER = 0.3
+"""Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.5 of it, where arrays are small."""
 HOOKS = 0.030
-"""Seconds that a program takes for being compiled at all: the import, the hooks."""
+"""Seconds at most that count for being compiled at all: the import, of files that have been read before, and the hooks."""
 RUNS = 10
 """Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
 LEAST = 100e-6
@@ -60,10 +63,15 @@ VERSIONS = 6
 OFTEN = 8
 """Hits of a region for each trace that may fail: a step of another kind now and then (a sample is drawn anew, something is shown)
 does not speak against the others."""
+ASTRAY = 3
+"""Times that what statements decide on elements may come out another way, beside one for `OFTEN` hits: from then on what
+decides is left out."""
 ATTEMPTS = 5
 """Traces of a run's parts that may fail."""
 CONFIRMED = 2
 """Times that a region runs both ways before it is believed; each version does so once."""
+_TIMED = (4, 16, 64)
+"""Times that a version has run before the statements are timed again."""
 _BY_VALUE = (bool, complex, str, bytes, type(None))
 
 
@@ -80,6 +88,8 @@ class Program:
 
     def __init__(self, ambient: Callable[[], Any] = tuple) -> None:
         self.ambient = ambient
+        self.took = 0.0
+        """Seconds that the program has taken for being compiled at all: the import, the hooks."""
         self.runs: list[Run] = []
         self.files: dict[str, list[Run | None]] = {}
         """The runs of each file, in the order in which they are there; None for one that has no hooks."""
@@ -109,7 +119,7 @@ class Program:
             file: {
                 i: [(region.start, region.end, region.worth_machine_code()) for region in useful]
                 for i, run in enumerate(runs)
-                if run is not None and gained > HOOKS and (useful := run.useful())
+                if run is not None and gained > min(self.took, HOOKS) and (useful := run.useful())
             }
             for file, runs in self.files.items()
         }
@@ -317,6 +327,12 @@ class Region:
         self.params: list[str] | None = None
         self.versions = Versions()
         self.traced = self.hits = self.confirmed = self.failed = self.passed = 0
+        self.astray = 0
+        """Times that Python would have decided on elements in another way than in the trace."""
+        self.decides = True
+        """Whether a trace may hold for one such way."""
+        self.missed = self.misses = 0
+        """Times for which there was no version, one after the other and in all."""
         self.waited = 0
         """Times since the last trace."""
         self.before: list[float] = []
@@ -335,17 +351,17 @@ class Region:
     def row(self) -> dict[str, Any]:
         """What the report says."""
         outlined = self.run.outlined
-        before = min(self.before, default=0.0)
         return {
             "file": outlined.file, "name": outlined.name, "line": outlined.statements[self.start].lineno,
             "end": outlined.statements[self.end - 1].end_lineno, "hits": self.hits, "versions": self.traced,
-            "before": before, "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
+            "before": self._before(), "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
             "reason": self.reason,
         }  # fmt: skip
 
     def worth_machine_code(self) -> bool:
         """Whether some more runs of the program would earn the machine code, or have it from disk."""
-        return RUNS * self._net(machine_code=True) >= sum(v.costs() for v in self._closed() if not v.final)
+        costs = {v.form(): v.costs() for v in self._closed() if not v.final}  # of several that do the same once
+        return RUNS * self._net(machine_code=True) >= sum(costs.values())
 
     def net(self) -> float:
         """Seconds that it would save in such a program from the beginning, less those that it takes to be traced."""
@@ -355,8 +371,19 @@ class Region:
         after = self.after / self.hits if self.hits else 0.0
         if machine_code and not all(version.final for version in self._closed()):
             after *= FASTER  # that of NumPy for the most part
-        saved = self.passed * (min(self.before, default=0.0) - after)
+        saved = (self.run.calls + self.passed) * (self._before() - after)
         return saved - (self.tracing if machine_code else self.compiling)
+
+    def _spent(self, seconds: float) -> None:
+        """Note time that each run of the program takes to trace the statements, and to make sure of it."""
+        self.compiling += seconds
+        self.tracing += seconds
+
+    def _before(self) -> float:
+        """Seconds that the statements take as they are."""
+        ran = [v for v in self._closed() if v.hits]
+        hits = sum(v.hits for v in ran)
+        return sum(v.before * v.hits for v in ran) / hits if hits else min(self.before, default=0.0)
 
     def _closed(self) -> list[_Closed]:
         """The versions that are there."""
@@ -387,10 +414,14 @@ class Region:
             return None
         scalars = scalars_in(found)
         self.waited += 1
-        pays = self.waited * min(self.before, default=1.0) >= self.compiling  # another version has to be earned like the first
+        # Another version has to be earned like the first.
+        pays = self.waited * min(self.before, default=1.0) * max(self.traced, 1) >= self.compiling
         version: Any = self.versions.holding(key, scalars, noting=pays)
+        self.missed = 0 if version is not None else self.missed + 1
         if version is None:
-            if not pays:
+            self.misses += 1
+            alone = self.missed < 2 and self.misses * OFTEN <= self.passed
+            if alone or not pays:  # what happens now and then, as where a rate is changed, is not worth a trace
                 return None
             version = self._trace(key, found, tree, leaves, scalars)
             if version is None:
@@ -401,22 +432,33 @@ class Region:
                 version.improve()
                 self.compiling += _now() - began
             elif version.slow:
-                version.took += min(self.before, default=0.0)
+                version.took += version.before
                 return None
-            if not version.confirmed or self.confirmed < CONFIRMED:
-                self._pending = version, version.tried(leaves, scalars), leaves, _now()
+            wanted = not version.confirmed or self.confirmed < CONFIRMED
+            if wanted or version.to_be_timed():
+                start = _now()
+                expected = version.tried(leaves, scalars) if wanted else None
+                now = _now()
+                self._spent(now - start)
+                self._pending = version, expected, leaves, now
                 self.run.waiting = self
                 return None
             out = version.run(leaves, scalars)
+        except Otherwise:
+            self.astray += 1
+            if self.astray > ASTRAY + self.hits // OFTEN:
+                self.decides = False
+                self.versions.clear()
+            return None
         except Exception as problem:  # the statements raise it themselves, where they do
             self.give_up(f"{type(problem).__name__}: {problem}")
             return None
         self.hits += 1
         took = _now() - began
         self.after += took
-        if not version.gains(took, min(self.before, default=1e9)):
+        if not version.gains(took):
             self.give_up("it takes longer compiled")
-        return dict(zip(self.names, out))
+        return {name: x for name, x in zip(self.names, out) if x is not MISSING}
 
     def _given(self, scope: dict[str, Any]) -> Any:
         if state.mode == WATCHED or state.levels or state.run is not None:
@@ -427,11 +469,7 @@ class Region:
         if self.params is None:
             self._choose(scope)
         assert self.params is not None
-        try:
-            args = [scope[name] for name in self.params]
-        except KeyError:
-            return None
-        found, tree = flatten(args)
+        found, tree = flatten(self._arguments(scope))
         leaves, kinds = list[Any](), list[Any]()
         for x in found:
             if isinstance(x, Value):
@@ -448,6 +486,11 @@ class Region:
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         return found, tree, leaves, (tree, tuple(kinds), state.mode, alike, ambient)
 
+    def _arguments(self, scope: dict[str, Any]) -> list[Any]:
+        """The variables that are arguments; MISSING where one has no value yet, as what only one branch gives one."""
+        assert self.params is not None
+        return [scope.get(name, MISSING) for name in self.params]
+
     def _choose(self, scope: dict[str, Any]) -> None:
         """The names that are arguments: variables. Modules, functions and classes of the program are read as globals."""
         outlined = self.run.outlined
@@ -456,7 +499,8 @@ class Region:
             self.params = sorted(takes & outlined.local)
         else:
             fixed = (type, type(np), type(flatten), type(len))
-            self.params = sorted(n for n in takes if n in scope and not isinstance(scope[n], fixed))
+            known = {n for n in takes if n in scope and not isinstance(scope[n], fixed)}
+            self.params = sorted(known | {n for n in takes if n not in scope and n in self.names})
 
     # ---------------------------------------------------------------------------------------- a look beforehand
 
@@ -466,14 +510,17 @@ class Region:
         self._f = self.run.outlined.function(self.start, self.end, self.params, self.run.scope)
         self._numbers = scalars_in(found)
         try:
-            self._reads = Reads(self._f, *found, [scope[name] for name in self.params])
+            began = _now()
+            self._reads = Reads(self._f, *found, self._arguments(scope))
+            self._spent(_now() - began)
         except TooMuch as problem:
             self.give_up(str(problem))
             return
         for n, x in enumerate(self._numbers):
             self._reads.argument(n, x)
-        self._watch = self._reads.snapshot()
-        self.run.watch(self)
+        if self.run.known is None:  # else an earlier run has looked
+            self._watch = self._reads.snapshot()
+            self.run.watch(self)
 
     def seen(self, i: int, scope: dict[str, Any]) -> bool:
         """The statement before number i has run; whether it was the last."""
@@ -520,7 +567,8 @@ class Region:
             with Paused():  # what a trace makes stays
                 version = _Closed(
                     f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
-                    scalars=scalars, pure=True, varying=self.versions.varying, at_once=self.at_once,
+                    scalars=scalars, pure=True, varying=self.versions.varying, decides=self.decides,
+                    at_once=self.at_once,
                 )  # fmt: skip
             if version.opaque:
                 raise UnsupportedError("what it leaves has a history with functions of the program's")
@@ -539,8 +587,8 @@ class Region:
                 _statement(problem, f.__code__, outlined) if known else (),
             )
             return None
-        self.compiling += _now() - began
-        self.tracing += _now() - began - version.making
+        self._spent(_now() - began)
+        self.tracing -= version.making
         self.traced += 1
         self.waited = 0
         self._fixed.append(rest)  # their ids are in the key
@@ -548,21 +596,23 @@ class Region:
         return version
 
     def compare(self, scope: dict[str, Any]) -> None:
-        """The statements have run: is what they left what the version gives?"""
+        """The statements have run, which is timed; and is what they left what the version gives?"""
         version, expected, leaves, began = self._pending
         self._pending = None
-        self.before.append(_now() - began)
-        try:
-            out = tuple([scope[name] for name in self.names])
-        except KeyError as missing:
-            self.give_up(f"{missing} has no value after it")
+        took = _now() - began
+        self.before.append(took)
+        version.before = min(version.before, took)
+        if expected is None:
             return
         assert self.params is not None
+        out = tuple([scope.get(name, MISSING) for name in self.names])
         kept = [scope.get(name) for name in self.params if name not in self.names]
         if any(type(x) in (list, dict) and any(x is y for y in kept) for x in out):
             self.give_up("it gives a container another name")  # a version gives a new one
             return
+        began = _now()
         unlike = version.unlike(expected, leaves, out)
+        self._spent(_now() - began)
         if unlike is not None:
             self.give_up(f"run from its trace it gave something else: {unlike}")
         version.confirmed += 1
@@ -595,7 +645,11 @@ class _Closed(Version):
         self._at_once = at_once
         self.took = 0.0
         """Seconds that the code which it has now has taken, or that the statements have taken in its place (`slow`)."""
-        self.ran = 0
+        self.before = 1e9
+        """Seconds that the statements have taken at least, where they were to do the same."""
+        self.ran = self.hits = self.timed = 0
+        """Times that the code which it has now has run, those that any has, and how many there were when the statements were
+        timed."""
         self.slow = False
         """Whether the statements take less time than straight-line NumPy, and run themselves until machine code is earned."""
         super().__init__(*args, **kwargs)
@@ -606,6 +660,11 @@ class _Closed(Version):
         self.making = _now() - began
         """Seconds that its code took to be made, or to be read."""
         return found
+
+    def _looks(self) -> Any:
+        if self.final or shortcut.at_hand():
+            return super()._looks()
+        return None  # LLVM is not loaded for the guards of what runs without
 
     def earned(self) -> bool:
         """Whether machine code would be better by now."""
@@ -618,14 +677,23 @@ class _Closed(Version):
     def improve(self) -> None:
         """Go on with machine code, which is confirmed anew."""
         self.compiled, self.final = super()._code(), True
+        self._guarded()  # LLVM may have to translate them, which is no time of a call's
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
-        self.took, self.ran, self.confirmed, self.slow = 0.0, 0, 0, False
+        self.took, self.ran, self.timed, self.confirmed, self.slow = 0.0, 0, 0, 0, False
 
-    def gains(self, took: float, before: float) -> bool:
-        """Note that a call has taken some seconds; whether the version is to be kept, where the statements take `before`."""
+    def to_be_timed(self) -> bool:
+        """Whether the statements are to run in its place, to be timed again: the first times they take longer."""
+        due = self.ran in _TIMED and self.timed < self.ran
+        if due:
+            self.timed = self.ran
+        return due
+
+    def gains(self, took: float) -> bool:
+        """Note that a call has taken some seconds; whether the version is to be kept."""
         self.took += took
         self.ran += 1
-        if self.ran == 8 and self.took > 8 * 0.95 * before:
+        self.hits += 1
+        if self.ran == 8 and self.took > 8 * 0.95 * self.before:
             self.slow = not self.final
             return self.slow
         return True

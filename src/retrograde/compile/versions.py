@@ -17,6 +17,8 @@ FAMILIES = 64
 """Signatures without sizes that are kept."""
 KEPT = 64
 """Sizes of which what was made for them is kept; it is made anew in no time."""
+SHORTCUTS = 8
+"""Versions whose shortcuts are tried one after the other before the signature of a call is made: 50 ns each."""
 ALIKE = 8
 """Versions of one signature that are kept: those of other outcomes of comparisons, of training and evaluation."""
 

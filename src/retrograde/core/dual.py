@@ -8,6 +8,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+from .._state import state
 from ..backend import register_backend
 from . import value as values
 from .arrays import LevelBackend, opened
@@ -35,7 +36,7 @@ class DualBackend(LevelBackend):
     def evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
         level, primals, tangents = opened(DualArray, arrays, "tangent")
         out = prim.op(*primals, **params)
-        if not prim.differentiable or all(t is None for t in tangents):
+        if not prim.differentiable or not state.forward or all(t is None for t in tangents):
             return out
         # Rules see core values only, never a mixture: an array has no operators that know a value.
         lifted = [_lift(x) for x in primals]

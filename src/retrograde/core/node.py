@@ -64,6 +64,8 @@ class Node:
     """Where the operation was called, under anomaly mode."""
     packed: Any = None
     """The unpack function when saved-tensor hooks have packed `saved`."""
+    ready: Any = None
+    """Gradients that were computed together with the operation (compile/foresight.py)."""
     stale: bool = False
     """Whether an in-place operation overwrote an operand that its own rule needs."""
     dialect: Any = None

@@ -41,6 +41,9 @@ class TapePolicy:
     """Whether an in-place change of an argument inside `jvp` or `vmap` is one of the tensor that was given, too."""
     shows_missing_gradients: bool = False
     """Whether hooks on one of several results of an operation are called, with None, where only others have a gradient."""
+    fills_missing_gradients: bool = False
+    """Whether the gradient of one of several results of an operation is zeros, to hooks and to who asks for it, where only others
+    have one."""
     values_outlive_levels: bool = False
     """Whether a value of reverse or forward mode's level is one without its derivatives once that has ended; where it is not,
     using it is refused."""
@@ -57,9 +60,9 @@ class TapePolicy:
     same_gradients_are_one: bool = False
     """Whether `grad` hands out gradients that are one array (of both operands of a sum, say) as one value, and a cotangent
     that was given, where it arrives as it is, as itself."""
-    joint_gradients: Mapping[str, bool] = field(default_factory=dict)
-    """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
-    whether that of one operand alone does, too."""
+    joint_gradients: Mapping[str, tuple[bool, tuple[int, ...]]] = field(default_factory=dict)
+    """Operations of which the gradients of some operands, where they are differentiated again, count as depending on each of
+    these: by name, whether that of one operand alone does, too, and which operands they are."""
 
     def error(self, kind: type[Exception]) -> type[Exception]:
         """The exception type that users expect where the engine means `kind`."""

@@ -670,7 +670,7 @@ def looker(op: Callable[..., Any], **tape: Callable[..., Any]) -> Callable[..., 
     tape/inplace.py. Written at its first call."""
     prim: Primitive = op.prim  # type: ignore[attr-defined]
     return _on_first_call(
-        prim, ("look",), lambda: _Writer(prim).looker(), OP=op, bind=prim.bind, weak=weakref.ref, **tape
+        prim, ("look",), lambda name: _Writer(prim).looker(), OP=op, bind=prim.bind, weak=weakref.ref, **tape
     )["look"]
 
 
@@ -687,7 +687,7 @@ def specialise(prim: Primitive) -> None:
 
 def _first_call(name: str) -> Any:
     """The code that a function has until it is called for the first time; FINISH stands in its globals."""
-    source = f"def f(*operands, **params):\n    return FINISH({name!r})(*operands, **params)"
+    source = f"def f(*operands, **params):\n    return FINISH({name!r}, operands)(*operands, **params)"
     return compile(source, "<retrograde first call>", "exec").co_consts[0]
 
 
@@ -698,33 +698,46 @@ _finishing = threading.RLock()
 def _binding(prim: Primitive, count: int = 0) -> dict[str, FunctionType]:
     """`op`, `bind` and `bind_level`, for so many operands where a primitive takes any number."""
 
-    def written() -> list[str]:
+    def written(name: str) -> list[str]:
         writer = _Writer(prim, count)
-        return [*writer.op(), *writer.bind(), *writer.bind_level()]
+        return writer.op() if name == "op" else writer.bind() if name == "bind" else writer.bind_level()
 
     return _on_first_call(prim, ("op", "bind", "bind_level"), written)
 
 
 def _on_first_call(
-    prim: Primitive, names: tuple[str, ...], written: Callable[[], list[str]], **given: Any
+    prim: Primitive, names: tuple[str, ...], written: Callable[[str], list[str]], **given: Any
 ) -> dict[str, FunctionType]:
-    """Functions of these names, which get their code at the first call of one of them: an import compiles nothing.
+    """Functions of these names, of which each gets its code at its first call: an import compiles nothing. Calls that would be
+    left to the general case do not count: a trace makes a few of each operation.
 
     The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
     """
     scope: dict[str, Any] = {"__name__": __name__}
     functions = {name: FunctionType(_FIRST[name], scope, name) for name in names}
 
-    def finish(name: str) -> Any:
+    def op(*operands: Any, **params: Any) -> Any:
+        return binding.op_general(prim, operands, params)
+
+    def bind(*operands: Any, **params: Any) -> Any:
+        return binding.bind_general(prim, operands, params)
+
+    def finish(name: str, operands: Any) -> Any:
+        top, plain = 0, True
+        for x in operands:
+            if isinstance(x, Value):
+                top, plain = max(top, x._level), plain and type(x._a) is _ndarray
+        if name != "look" and not (plain and name != "bind_level") and state.tapes.get(top) is None:
+            return op if name == "op" else bind
         with _finishing:
             if functions[name].__code__ is _FIRST[name]:
-                scope.update(_scope(prim), **given)
+                if "PRIM" not in scope:
+                    scope.update(_scope(prim), **given)
+                    scope.update(functions)  # they call each other by these names
+                    _follow(prim, scope)
                 made = dict(scope)
-                _define("\n".join(written()), made, names[-1])
-                scope.update(functions)  # they call each other by these names
-                _follow(prim, scope)
-                for key, function in functions.items():
-                    function.__code__ = made[key].__code__
+                _define("\n".join(written(name)), made, name)
+                functions[name].__code__ = made[name].__code__
         return functions[name]
 
     scope["FINISH"] = finish

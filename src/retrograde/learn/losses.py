@@ -11,18 +11,21 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..core.unwrap import constant
 from ..core.value import dtype_of, ndim_of, shape_of
 from ..ops.activation import log_sigmoid
 from ..ops.comparison import equal, greater, not_equal
 from ..ops.distance import shortfall
-from ..ops.elementwise import add, divide, exp, log, multiply, negative, power_by, sqrt, subtract
-from ..ops.indexing import take
+from ..ops.elementwise import add, divide, exp, log, logaddexp, multiply, negative, power_by, sqrt, subtract
+from ..ops.indexing import advanced_index, take, take_along_axis
 from ..ops.loss_classes import target_weights
 from ..ops.reduction import mean as reduce_mean
 from ..ops.reduction import sum as reduce_sum
 from ..ops.selection import clip, drop, keep
 from ..ops.special import xlogy
-from ..ops.structural import reshape
+from ..ops.structural import concatenate, getitem, reshape, stack
 
 
 def reduced(x: Any, reduction: str) -> Any:
@@ -133,6 +136,47 @@ def smoothed_nll(
             weights = target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
         smooth = divide(smooth, reduced(weights, "sum"))
     return add(multiply(nll, 1 - smoothing), multiply(smooth, smoothing / classes))
+
+
+# ------------------------------------------------------------------------------------------ sequences
+
+_NEVER = -1e30
+"""The logarithm of a probability of 0 as a number, so that no gradient through it is nan."""
+
+
+def transducer(x: Any, labels: np.ndarray, frames: np.ndarray, counts: np.ndarray, blank: int, emphasis: float = 0.0) -> Any:
+    """The negative log likelihood of label sequences (Graves, 2012): of log-probabilities (N, T, 1 + labels, classes).
+
+    The paths go a frame on with the blank, or a label on within the frame. All places of the lattice as many steps from its
+    beginning are computed at once. emphasis: by what part gradients of labels are raised (FastEmit, Yu et al., 2021).
+    """
+    n, duration, width, _ = shape_of(x)
+    on = getitem(x, index=(Ellipsis, blank))
+    rows = np.broadcast_to(labels[:, None, : width - 1, None], (n, duration, width - 1, 1)).astype(np.int64)
+    label = reshape(take_along_axis(getitem(x, index=(slice(None), slice(None), slice(0, width - 1))), rows, axis=3),
+                    shape=(n, duration, width - 1))  # fmt: skip
+    if emphasis:
+        label = add(multiply(label, 1.0 + emphasis), multiply(constant(label), -emphasis))
+    steps, places = np.arange(duration + width - 2)[:, None], np.arange(width)
+    time = steps - places  # the frame in which a place is, so many steps from the beginning
+    there, at = (time >= 0) & (time < duration), np.clip(time, 0, duration - 1)
+
+    def askew(scores: Any, upto: int) -> Any:
+        found = advanced_index(scores, at[:, :upto], np.broadcast_to(places[:upto], at[:, :upto].shape), axes=(1, 2))
+        return drop(found, np.broadcast_to(~there[:, :upto], shape_of(found)))
+
+    waits, moves = askew(on, width), askew(label, width - 1)
+    lost = np.where(there, 0, _NEVER).astype(dtype_of(x))
+    never = np.full((n, 1), _NEVER, dtype_of(x))
+    reached: list[Any] = [np.concatenate([np.zeros_like(never), np.repeat(never, width - 1, 1)], axis=1)]
+    for k in range(duration + width - 2):
+        now = add(reached[-1], lost[k])
+        aside = add(getitem(moves, index=(slice(None), k)), getitem(now, index=(slice(None), slice(0, width - 1))))
+        reached.append(logaddexp(add(getitem(waits, index=(slice(None), k)), now), concatenate(never, aside, axis=1)))
+    every = stack(*reached, axis=1)
+    item = np.arange(n)
+    last = advanced_index(every, item, frames - 1 + counts, counts, axes=(0, 1, 2))
+    return negative(add(last, advanced_index(on, item, frames - 1, counts, axes=(0, 1, 2))))
 
 
 # ------------------------------------------------------------------------------------------ margins

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import is_boolean
+from ..backend.dtypes import device_in, is_boolean
 from ..backend.jit import attention as blocks
 from ..backend.jit import rows as generated
 from ..core.arrays import from_host
@@ -48,13 +48,13 @@ _FEW = 1 << 13
 @widened
 def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
     if causal:
-        mask = xp.tril(xp.ones((q.shape[-2], k.shape[-2]), dtype=xp.bool, device=q.device))
+        mask = xp.tril(xp.ones((q.shape[-2], k.shape[-2]), dtype=xp.bool, device=device_in(q)))
     scores = xp.matmul(q * scale, xp.matrix_transpose(k))
     if not k.shape[-2]:
         return xp.matmul(scores, v)
     empty = None
     if mask is not None:
-        low = xp.asarray(-_INF, dtype=scores.dtype, device=scores.device)
+        low = xp.asarray(-_INF, dtype=scores.dtype, device=device_in(scores))
         scores = xp.where(mask, scores, low) if is_boolean(mask) else scores + mask
         empty = xp.all(scores == low, axis=-1, keepdims=True)
         scores = xp.where(empty, xp.zeros_like(scores), scores)

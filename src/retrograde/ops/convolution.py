@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import device_in
 from ..backend.jit import convolutions, products
 from ..core.aval import Aval
 from ..core.primitive import PRIMITIVES, primitive
@@ -102,7 +103,7 @@ def padded(xp: Any, x: Any, padding: Pads, value: Any = 0) -> Any:
         for at, width in ((0, lo), (2, hi)):
             if width > 0:
                 edge = (*x.shape[:axis], width, *x.shape[axis + 1 :])
-                parts.insert(at, xp.full(edge, value, dtype=x.dtype, device=x.device))
+                parts.insert(at, xp.full(edge, value, dtype=x.dtype, device=device_in(x)))
         x = xp.concat(parts, axis=axis) if len(parts) > 1 else x
     return x
 
@@ -112,7 +113,7 @@ def spaced(xp: Any, x: Any, axis: int, step: int) -> Any:
     n = x.shape[axis]
     if step == 1 or not n:
         return x
-    gaps = xp.zeros((*x.shape[: axis + 1], step - 1, *x.shape[axis + 1 :]), dtype=x.dtype, device=x.device)
+    gaps = xp.zeros((*x.shape[: axis + 1], step - 1, *x.shape[axis + 1 :]), dtype=x.dtype, device=device_in(x))
     wide = xp.concat([xp.expand_dims(x, axis=axis + 1), gaps], axis=axis + 1)
     wide = xp.reshape(wide, (*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
     return wide[(*(slice(None),) * axis, slice(0, (n - 1) * step + 1), ...)]
@@ -135,7 +136,7 @@ def _by_taps(xp: Any, x: Any, w: Any, out: Sizes, taps: Any, groups: int) -> Any
     """The sum over taps of the products of w, there (O, C / groups), with what it meets of x."""
     images, channels = x.shape[:2]
     outputs, length = w.shape[0], math.prod(out)
-    total = xp.zeros((images, groups, outputs // groups, length), dtype=x.dtype, device=x.device)
+    total = xp.zeros((images, groups, outputs // groups, length), dtype=x.dtype, device=device_in(x))
     for tap, index in taps:
         part = xp.reshape(x[index], (images, groups, channels // groups, length))
         total = total + xp.matmul(xp.reshape(w[(..., *tap)], (groups, outputs // groups, channels // groups)), part)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import astype, is_floating, is_half, numpy_dtype
+from ..backend.dtypes import astype, device_in, is_floating, is_half, numpy_dtype
 from ..core.aval import Aval
 from .grouping import add, count_numbers, reduce_by_number
 from .kernels import elements, in_single, scalar
@@ -26,10 +26,10 @@ def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     n = rows.shape[0]
     if not elements(x):
         _refuse_empty(rows)
-        nothing = xp.zeros((0,), dtype=xp.int64, device=x.device)
+        nothing = xp.zeros((0,), dtype=xp.int64, device=device_in(x))
         return x, nothing, nothing
     rows = xp.reshape(rows, (n, elements(x) // n))
-    rank = xp.zeros((n,), dtype=xp.int64, device=x.device)
+    rank = xp.zeros((n,), dtype=xp.int64, device=device_in(x))
     for i in range(rows.shape[1]):  # the order of the rows by the columns so far
         rank = xp.unique_inverse(rank * n + xp.unique_inverse(rows[:, i]).inverse_indices).inverse_indices
     found = xp.unique_all(rank)
@@ -61,13 +61,13 @@ def _consecutive_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     n = rows.shape[0]
     if not elements(rows):
         _refuse_empty(rows)
-        nothing = xp.zeros((0,), dtype=xp.int64, device=x.device)
+        nothing = xp.zeros((0,), dtype=xp.int64, device=device_in(x))
         return (rows if axis is None else x), (xp.reshape(nothing, x.shape) if axis is None else nothing), nothing
     differs = xp.any(xp.reshape(rows[1:, ...] != rows[: n - 1, ...], (n - 1, elements(rows) // n)), axis=1)
-    new = xp.concat([xp.ones((1,), dtype=xp.bool, device=x.device), differs])
+    new = xp.concat([xp.ones((1,), dtype=xp.bool, device=device_in(x)), differs])
     (starts,) = xp.nonzero(new)
     inverse = xp.cumulative_sum(astype(xp, new, np.int64)) - 1
-    ends = xp.concat([starts[1:], xp.full((1,), n, dtype=starts.dtype, device=x.device)])
+    ends = xp.concat([starts[1:], xp.full((1,), n, dtype=starts.dtype, device=device_in(x))])
     values = xp.take(rows, starts, axis=0)
     if axis is None:
         return values, xp.reshape(inverse, x.shape), ends - starts
@@ -266,7 +266,7 @@ def _isin_kernel(xp: Any, x: Any, among: Any, *, invert: bool) -> Any:
     common = np.result_type(numpy_dtype(x.dtype), numpy_dtype(among.dtype))
     x, among = astype(xp, x, common), xp.sort(xp.reshape(astype(xp, among, common), (-1,)))
     if not elements(among):
-        return xp.full(x.shape, invert, dtype=xp.bool, device=x.device)
+        return xp.full(x.shape, invert, dtype=xp.bool, device=device_in(x))
     flat = xp.reshape(x, (-1,))
     at = xp.searchsorted(among, flat)
     found = xp.reshape(xp.take(among, xp.where(at == among.shape[0], 0, at)) == flat, x.shape)

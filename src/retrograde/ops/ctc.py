@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import astype
+from ..backend.dtypes import astype, device_in
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -42,7 +42,7 @@ def _up(xp: Any, x: Any, by: int, value: Any) -> Any:
     """Rows moved up by some states, and a value where they come from."""
     n, states = x.shape
     by = min(by, states)
-    return xp.concat([xp.full((n, by), value, dtype=x.dtype, device=x.device), x[:, : states - by]], axis=1)
+    return xp.concat([xp.full((n, by), value, dtype=x.dtype, device=device_in(x)), x[:, : states - by]], axis=1)
 
 
 @widened
@@ -50,13 +50,13 @@ def _ctc_kernel(
     xp: Any, x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity: bool, normalised: bool
 ) -> Any:
     n, width = labels.shape
-    states = xp.arange(width, dtype=labels.dtype, device=x.device)
+    states = xp.arange(width, dtype=labels.dtype, device=device_in(x))
     skip = (labels != _up(xp, labels, 2, -1)) & (states % 2 == 1) & (states >= 2)
     duration = x.shape[0]
     emitted = xp.take_along_axis(x, astype(xp, xp.broadcast_to(labels, (duration, n, width)), np.int64), axis=2)
     last = 2 * astype(xp, lengths, labels.dtype)[:, None]
     final = (states == last) | (states == last - 1)
-    nothing = xp.full((n, width), -math.inf, dtype=x.dtype, device=x.device)
+    nothing = xp.full((n, width), -math.inf, dtype=x.dtype, device=device_in(x))
     forward = nothing
     for t in range(duration):
         if t:

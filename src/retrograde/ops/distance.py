@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import astype, is_half, real_of
+from ..backend.dtypes import astype, device_in, is_half, real_of
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -152,7 +152,7 @@ def _pairs(x: Any, y: Any, ord: float) -> Any:
 def _cdist_kernel(xp: Any, x: Any, y: Any, *, ord: float) -> Any:
     n = x.shape[-2]
     if not x.shape[-1] or not n:
-        return xp.zeros((*x.shape[:-1], y.shape[-2]), dtype=x.dtype, device=x.device)
+        return xp.zeros((*x.shape[:-1], y.shape[-2]), dtype=x.dtype, device=device_in(x))
     y = y[..., None, :, :]
     step = max(1, _BLOCK // max(elements(y), 1))
     blocks = [
@@ -268,7 +268,7 @@ def _upper(n: int) -> tuple[Any, Any]:
 def _pdist_kernel(xp: Any, x: Any, *, ord: float) -> Any:
     rows, columns = _upper(x.shape[0])
     if not len(rows) or not x.shape[1]:
-        return xp.zeros((len(rows),), dtype=x.dtype, device=x.device)
+        return xp.zeros((len(rows),), dtype=x.dtype, device=device_in(x))
     step = max(1, _BLOCK // x.shape[1])
     parts = []
     for i in range(0, len(rows), step):

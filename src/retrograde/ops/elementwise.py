@@ -19,7 +19,7 @@ from .comparison import equal, greater_equal, logical_and
 from .kernels import no_zeros, scalar, sigmoid_array, sigmoid_numpy, widened, widened_numpy, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
-from .selection import drop, sign, where
+from .selection import drop, keep_nonzero, sign, where
 from .slopes import tanh_slope
 from .structural import broadcast_like, imag, real, zeros_like
 
@@ -355,11 +355,24 @@ def _absolute_tangent(tangents: Any, out: Any, x: Any) -> Any:
     return real(conj(sgn(x)) * t) if dtype_of(x).kind == "c" else t * sign(x, nan_to_zero=True)
 
 
-absolute = elementwise(
-    "absolute", kernel=Ufunc("abs"), vjps=[_absolute_vjp], jvp=_absolute_tangent, infer=_infer_size,
-    regional=["x"],
-    samples=lambda: [*unary(0.3, 2)(), sample(uniform(-2, -1, 2)), sample(uniform(-2, 2, 3) + 1j)],
-)  # fmt: skip
+def _absolute(name: str, vjp: Any, tangent: Any) -> Any:
+    return elementwise(
+        name, kernel=Ufunc("abs"), vjps=[vjp], jvp=tangent, infer=_infer_size, regional=["x"],
+        samples=lambda: [*unary(0.3, 2)(), sample(uniform(-2, -1, 2)), sample(uniform(-2, 2, 3) + 1j)],
+    )  # fmt: skip
+
+
+def _stopped_vjp(g: Any, _out: Any, x: Any) -> Any:
+    return g * sgn(x) if dtype_of(x).kind == "c" else keep_nonzero(g, x) * sign(x, nan_to_zero=False)
+
+
+def _stopped_tangent(tangents: Any, out: Any, x: Any) -> Any:
+    return _absolute_tangent(tangents, out, x) if dtype_of(x).kind == "c" else _stopped_vjp(tangents[0], out, x)
+
+
+absolute = _absolute("absolute", _absolute_vjp, _absolute_tangent)
+# The same with a derivative that stops an infinite cotangent where x is 0, and is nan where x is.
+absolute_stopped = _absolute("absolute_stopped", _stopped_vjp, _stopped_tangent)
 
 
 _sign = sign.prim.kernel

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import device_in
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
@@ -39,7 +40,7 @@ Getter = Callable[..., Any]
 @widened
 def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
     q, r = xp.linalg.qr(x, mode="reduced" if mode == "r" else mode)
-    return (xp.zeros((0,), dtype=x.dtype, device=x.device) if mode == "r" else q), r
+    return (xp.zeros((0,), dtype=x.dtype, device=device_in(x)) if mode == "r" else q), r
 
 
 @matrices_numpy

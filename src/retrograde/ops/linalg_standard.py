@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..backend.dtypes import astype, dtype_in, is_complex, real_of
+from ..backend.dtypes import astype, device_in, dtype_in, is_complex, real_of
 from .kernels import elements
 
 
@@ -30,12 +30,12 @@ def real_part(xp: Any, x: Any) -> Any:
 
 def identity(xp: Any, like: Any, rows: int, columns: int | None = None) -> Any:
     """Ones on the diagonal, in the dtype and on the device of an array."""
-    return xp.eye(rows, columns, dtype=like.dtype, device=like.device)
+    return xp.eye(rows, columns, dtype=like.dtype, device=device_in(like))
 
 
 def numbers(xp: Any, n: int, like: Any) -> Any:
     """0 to n - 1 as positions beside an array."""
-    return xp.arange(n, dtype=xp.int64, device=like.device)
+    return xp.arange(n, dtype=xp.int64, device=device_in(like))
 
 
 def broadcast_batch(xp: Any, *arrays_and_cores: tuple[Any, int]) -> list[Any]:
@@ -81,13 +81,13 @@ def cholesky(xp: Any, x: Any, upper: bool) -> tuple[Any, Any]:
     low = adjoint(xp, xp.triu(x)) if upper else xp.tril(x)
     at = numbers(xp, n, x)
     factor = xp.zeros_like(x)
-    info = xp.zeros(x.shape[:-2], dtype=xp.int32, device=x.device)
+    info = xp.zeros(x.shape[:-2], dtype=xp.int32, device=device_in(x))
     for k in range(n):
         done = factor[..., :, :k]
         column = low[..., :, k] - xp.sum(done * conjugate(xp, factor[..., k : k + 1, :k]), axis=-1, dtype=x.dtype)
         pivot = real_part(xp, column[..., k])
         good = pivot > 0
-        info = xp.where((info == 0) & ~good, xp.asarray(k + 1, dtype=xp.int32, device=x.device), info)
+        info = xp.where((info == 0) & ~good, xp.asarray(k + 1, dtype=xp.int32, device=device_in(x)), info)
         root = xp.sqrt(xp.where(good, pivot, math.nan))
         column = xp.where(at > k, column / root[..., None], xp.where(at == k, astype(xp, root, x.dtype)[..., None], 0))
         factor = xp.where(at == k, column[..., :, None], factor)
@@ -130,7 +130,7 @@ def lu_factor(xp: Any, x: Any) -> tuple[Any, Any, Any]:
     m, n = x.shape[-2:]
     down, across = numbers(xp, m, x), numbers(xp, n, x)
     pivots = []
-    info = xp.zeros(x.shape[:-2], dtype=xp.int32, device=x.device)
+    info = xp.zeros(x.shape[:-2], dtype=xp.int32, device=device_in(x))
     for k in range(min(m, n)):
         column = x[..., :, k]
         size = xp.abs(xp.real(column)) + xp.abs(xp.imag(column)) if is_complex(x) else xp.abs(column)
@@ -140,13 +140,13 @@ def lu_factor(xp: Any, x: Any) -> tuple[Any, Any, Any]:
         x = take_rows(xp, x, rows)
         pivot = x[..., k : k + 1, k : k + 1]
         zero = pivot == 0
-        info = xp.where((info == 0) & zero[..., 0, 0], xp.asarray(k + 1, dtype=xp.int32, device=x.device), info)
+        info = xp.where((info == 0) & zero[..., 0, 0], xp.asarray(k + 1, dtype=xp.int32, device=device_in(x)), info)
         below = (down > k)[:, None]
         factor = xp.where(below, x[..., :, k : k + 1] / xp.where(zero, 1, pivot), 0)
         x = xp.where(below & (across == k), factor, x)
         x = xp.where(across > k, x - factor * x[..., k : k + 1, :], x)
     shape = (*x.shape[:-2], 0)
-    empty = xp.zeros(shape, dtype=xp.int32, device=x.device)
+    empty = xp.zeros(shape, dtype=xp.int32, device=device_in(x))
     return x, xp.stack(pivots, axis=-1) if pivots else empty, info
 
 
@@ -204,7 +204,7 @@ def geqrf(xp: Any, x: Any) -> tuple[Any, Any]:
         packed = xp.where(down > k, v, astype(xp, xp.where(nothing, start, beta), x.dtype)[..., None])[..., :, None]
         x = xp.where((across == k) & (down >= k)[:, None], packed, xp.where(across > k, moved, x))
         factors.append(tau)
-    empty = xp.zeros((*x.shape[:-2], 0), dtype=x.dtype, device=x.device)
+    empty = xp.zeros((*x.shape[:-2], 0), dtype=x.dtype, device=device_in(x))
     return x, xp.stack(factors, axis=-1) if factors else empty
 
 
@@ -227,7 +227,7 @@ def reflected(xp: Any, a: Any, tau: Any, c: Any, left: bool, conjugated: bool) -
 
 def products_without(xp: Any, s: Any, pairs: bool) -> Any:
     """The products of all elements but the i-th (but the i-th and j-th, as a matrix with zeros on its diagonal)."""
-    eye = xp.eye(s.shape[-1], dtype=xp.bool, device=s.device)
+    eye = xp.eye(s.shape[-1], dtype=xp.bool, device=device_in(s))
     if not pairs:
         return xp.prod(xp.where(eye, 1, s[..., None, :]), axis=-1, dtype=s.dtype)
     left_out = eye[:, None, :] | eye[None, :, :]
@@ -249,7 +249,7 @@ def adjugate_derivative(xp: Any, x: Any, t: Any) -> Any:
     inner = xp.matmul(xp.matmul(adjoint(xp, u), t), adjoint(xp, vh))
     without = astype(xp, products_without(xp, s, True), x.dtype)
     own = xp.matmul(without, xp.linalg.diagonal(inner)[..., None])
-    eye = xp.eye(x.shape[-1], dtype=xp.bool, device=x.device)
+    eye = xp.eye(x.shape[-1], dtype=xp.bool, device=device_in(x))
     middle = xp.where(eye, own, -without * inner)
     return phase[..., None, None] * xp.matmul(xp.matmul(adjoint(xp, vh), middle), adjoint(xp, u))
 
@@ -257,7 +257,7 @@ def adjugate_derivative(xp: Any, x: Any, t: Any) -> Any:
 def pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     """The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero."""
     if not elements(x):
-        return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype, device=x.device)
+        return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype, device=device_in(x))
     if hermitian:
         values, left = xp.linalg.eigh(x)
         s, right = xp.abs(values), left
@@ -276,10 +276,10 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any,
     a, b = broadcast_batch(xp, (a, 2), (b, 2))
     (m, n), k = a.shape[-2:], b.shape[-1]
     real, lead = dtype_in(xp, real_of(a.dtype)), a.shape[:-2]
-    nothing = xp.zeros((*lead, min(m, n)), dtype=real, device=a.device)
+    nothing = xp.zeros((*lead, min(m, n)), dtype=real, device=device_in(a))
     if not elements(a) or not elements(b):
-        x = xp.zeros((*lead, n, k), dtype=a.dtype, device=a.device)
-        rank = xp.zeros(lead, dtype=xp.int64, device=a.device)
+        x = xp.zeros((*lead, n, k), dtype=a.dtype, device=device_in(a))
+        rank = xp.zeros(lead, dtype=xp.int64, device=device_in(a))
         return x, xp.sum(real_part(xp, b * conjugate(xp, b)), axis=-2, dtype=real), rank, nothing
     u, s, vh = xp.linalg.svd(a, full_matrices=False)
     kept = s > (0.0 if driver == "gels" else rcond) * xp.max(s, axis=-1, keepdims=True)

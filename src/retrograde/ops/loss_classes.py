@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..backend.dtypes import astype, is_half
+from ..backend.dtypes import astype, device_in, is_half
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -71,7 +71,7 @@ def _nll_spread_kernel(
     if reduction == "mean":
         g = g / (xp.sum(weights, dtype=g.dtype) if elements(target) else 1)
     spread = xp.expand_dims(xp.where(valid, -g * weights, 0), axis=axis)
-    classes = xp.arange(shape[axis], dtype=xp.int64, device=g.device)
+    classes = xp.arange(shape[axis], dtype=xp.int64, device=device_in(g))
     classes = xp.reshape(classes, (shape[axis], *(1,) * (len(shape) - axis - 1)))
     return xp.where(xp.expand_dims(safe, axis=axis) == classes, spread, 0)
 
@@ -309,7 +309,7 @@ def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
     if elements(target) and (bad := _outside(xp, target, 0, classes)) is not None:
         raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
     target = astype(xp, target, np.int64)
-    return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=target.device), dtype)
+    return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=device_in(target)), dtype)
 
 
 def _one_hot_numpy(target: Any, *, classes: int, dtype: Any) -> Any:
@@ -429,7 +429,7 @@ def _label_counts_kernel(xp: Any, target: Any, *, dtype: Any) -> Any:
     classes = target.shape[-1]
     if elements(target) and _outside(xp, target, -1, classes) is not None:
         raise ValueError(f"targets must be class numbers below {classes}, or -1 at the end of a list of labels")
-    at = xp.arange(classes, dtype=target.dtype, device=target.device)
+    at = xp.arange(classes, dtype=target.dtype, device=device_in(target))
     # Listed is what stands before the first negative number.
     end = xp.min(xp.where(target < 0, at, classes), axis=-1, keepdims=True) if classes else target
     hits = (target[..., None] == at) & (at < end)[..., None]

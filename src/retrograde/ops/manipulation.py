@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import real_of
+from ..backend.dtypes import device_in, real_of
 from ..backend.jit import patches
 from ..core.arrays import full
 from ..core.aval import Aval
@@ -228,7 +228,7 @@ def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: 
     _padded_by_constant(x.shape, widths)
     x = _cropped(x, widths)
     for axis, given in enumerate(widths):
-        edges = [xp.full((*x.shape[:axis], max(0, n), *x.shape[axis + 1 :]), value, dtype=x.dtype, device=x.device)
+        edges = [xp.full((*x.shape[:axis], max(0, n), *x.shape[axis + 1 :]), value, dtype=x.dtype, device=device_in(x))
                  for n in given]  # fmt: skip
         if any(n > 0 for n in given):
             x = xp.concat([edges[0], x, edges[1]], axis=axis)
@@ -366,7 +366,7 @@ def window_count(n: int, size: int, step: int, dilation: int = 1) -> int:
 def _windows_kernel(xp: Any, x: Any, *, axis: int, size: int, step: int, dilation: int) -> Any:
     n = window_count(x.shape[axis], size, step, dilation)
     if not size or not n:
-        return xp.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :], size), dtype=x.dtype, device=x.device)
+        return xp.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :], size), dtype=x.dtype, device=device_in(x))
     before = (slice(None),) * axis
     reach = step * (n - 1) + 1
     parts = [x[(*before, slice(k * dilation, k * dilation + reach, step), Ellipsis)] for k in range(size)]
@@ -387,7 +387,7 @@ def _spread(xp: Any, x: Any, axis: int, first: int, step: int, n: int) -> Any:
     if step > 1 and count:
         apart = xp.expand_dims(x, axis=axis + 1)
         shape = (*apart.shape[: axis + 1], step - 1, *apart.shape[axis + 2 :])
-        x = xp.concat([apart, xp.zeros(shape, dtype=x.dtype, device=x.device)], axis=axis + 1)
+        x = xp.concat([apart, xp.zeros(shape, dtype=x.dtype, device=device_in(x))], axis=axis + 1)
         x = xp.reshape(x, (*x.shape[:axis], count * step, *x.shape[axis + 2 :]))
         x = x[(*(slice(None),) * axis, slice(0, (count - 1) * step + 1), Ellipsis)]
     widths = [(0, 0)] * x.ndim
@@ -396,7 +396,7 @@ def _spread(xp: Any, x: Any, axis: int, first: int, step: int, n: int) -> Any:
 
 
 def _unwindows_kernel(xp: Any, g: Any, *, shape: Any, axis: int, size: int, step: int, dilation: int) -> Any:
-    out = xp.zeros(shape, dtype=g.dtype, device=g.device)
+    out = xp.zeros(shape, dtype=g.dtype, device=device_in(g))
     if g.shape[axis]:
         for k in range(size):
             out = out + _spread(xp, g[..., k], axis, k * dilation, step, shape[axis])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import astype, is_floating, is_integer, numpy_dtype
+from ..backend.dtypes import astype, device_in, is_floating, is_integer, numpy_dtype
 from ..backend.jit import windows as generated
 from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
@@ -192,7 +192,7 @@ def _read(xp: Any, x: Any, places: Any, axes: int) -> Any:
 def _write(xp: Any, f: Any, g: Any, places: Any, shape: Sizes, axes: int) -> Any:
     """Zeros in a shape with the elements of g at places in its last axes flattened, reduced by f where several meet."""
     lead, length = math.prod(shape[: len(shape) - axes]), math.prod(shape[len(shape) - axes :])
-    rows = xp.reshape(xp.arange(lead, dtype=xp.int64, device=g.device) * length, (*shape[: len(shape) - axes], *(1,) * axes))
+    rows = xp.reshape(xp.arange(lead, dtype=xp.int64, device=device_in(g)) * length, (*shape[: len(shape) - axes], *(1,) * axes))
     numbers = xp.reshape(xp.broadcast_to(places + rows, g.shape), (-1,))
     return xp.reshape(reduce_by_number(xp, f, xp.reshape(g, (-1,)), numbers, lead * length, 0), shape)
 
@@ -711,7 +711,7 @@ unpool = linear(
 def _interval_starts(xp: Any, n: int, out: int, kernel: int, u: Any) -> Any:
     """Where `out` windows of `kernel` elements begin along n places, for a uniform number each (Graham, 2014)."""
     if out == 1:
-        return xp.full((*u.shape, 1), n - kernel, dtype=xp.int64, device=u.device)
+        return xp.full((*u.shape, 1), n - kernel, dtype=xp.int64, device=device_in(u))
     i = constant(xp, np.arange(out, dtype=numpy_dtype(u.dtype)), u)
     alpha = (n - kernel) / (out - 1)
     starts = xp.trunc((i + u[..., None]) * alpha) - xp.trunc(u[..., None] * alpha)
@@ -727,7 +727,7 @@ def _fractional_kernel(xp: Any, x: Any, u: Any, *, kernel: Sizes, parts: Sizes) 
         starts = _interval_starts(xp, n, m, k, u[..., i])
         shape = [1] * (2 * axes)
         shape[i], shape[axes + i] = m, k
-        taps = xp.arange(k, dtype=xp.int64, device=u.device)
+        taps = xp.arange(k, dtype=xp.int64, device=device_in(u))
         flat = flat * n + xp.reshape(starts[..., None] + taps, (*lead, *shape))
     windows = xp.reshape(flat, (*lead, math.prod(parts), math.prod(kernel)))
     reach = xp.reshape(windows, (*lead, math.prod(windows.shape[-2:])))

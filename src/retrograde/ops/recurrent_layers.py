@@ -1,9 +1,10 @@
 """Whole recurrent layers as one operation each: the walk over time happens inside.
 
-A layer gets what the input contributes to its gates for all steps at once, (time, batch, gates), and gives its states.
-The derivative walks back the same way. It is written once, over a handful of functions that exist for plain arrays
-(NumPy, fast) and as sibling operations (differentiable again). 10 steps of an LSTM of size 8 on a batch of 4, forward
-and backward: 0.3 ms, and 1.0 as one operation per step.
+A layer gets what the input contributes to its gates for all steps at once, (time, batch, gates), and gives its states; where
+nothing is recorded it gets the input itself, so that those gates need not be there at once. The derivative walks back the same
+way. It is written once, over a handful of functions that exist for plain arrays (NumPy, fast) and as sibling operations
+(differentiable again). 10 steps of an LSTM of size 8 on a batch of 4, forward and backward: 0.3 ms, and 1.0 as one operation per
+step.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .rules import batch_loop, from_vjp, move_batch
 from .samples import normal, sample
 from .selection import heaviside
 from .shapes import demand, matching
-from .structural import concatenate, getitem, reshape, stack
+from .structural import concatenate, embed, getitem, reshape, stack
 
 
 class _Plain:
@@ -63,10 +64,11 @@ class _Plain:
         return np.stack(parts)
 
     @staticmethod
-    def project(x: Any, w: Any) -> Any:
-        """x wᵀ on the last axis."""
-        return product(x.reshape(-1, x.shape[-1]), w.T).reshape(*x.shape[:-1], len(w))
+    def times(x: Any, w: Any) -> Any:
+        """x w on the last axis."""
+        return product(x.reshape(-1, x.shape[-1]), w).reshape(*x.shape[:-1], w.shape[1])
 
+    turned = staticmethod(np.transpose)
     matmul = staticmethod(product)
 
     @staticmethod
@@ -110,11 +112,8 @@ class _Recorded:
     def stacked(parts: Any) -> Any:
         return stack(*parts, axis=0)
 
-    @staticmethod
-    def project(x: Any, w: Any) -> Any:
-        return matmul(x, matrix_transpose(w))
-
-    matmul = staticmethod(matmul)
+    matmul = times = staticmethod(matmul)
+    turned = staticmethod(matrix_transpose)
 
     @staticmethod
     def _rows(x: Any) -> Any:
@@ -168,8 +167,9 @@ def _batch_layer(states: int) -> Any:
                  for x, d in zip(arrays[1 : 1 + states], dims[1 : 1 + states])]  # fmt: skip
         out = op(reshape(gates, shape=(t, b * n, g)), *first, *arrays[1 + states :], **params)
         outs = out if isinstance(out, tuple) else (out,)
-        outs = tuple(reshape(x, shape=(t, b, n, shape_of(x)[-1])) for x in outs)
-        return (outs, (1,) * len(outs)) if isinstance(out, tuple) else (outs[0], 1)
+        lead = [(t,) if ndim_of(x) == 3 else () for x in outs]  # not of the last step alone
+        outs = tuple(reshape(x, shape=(*first, b, n, shape_of(x)[-1])) for x, first in zip(outs, lead))
+        return (outs, tuple(map(len, lead))) if isinstance(out, tuple) else (outs[0], 1)
 
     return rule
 
@@ -193,12 +193,27 @@ def _infer_kept(avals: Any, gates: int, states: int) -> tuple[Aval, ...]:
     return (*(state,) * states, Aval((*state.shape[:2], 4 * state.shape[2]), state.dtype))
 
 
-def _samples(gates: int, states: int, **params: Any) -> Any:
+def _infer_from_input(avals: Any, gates: int, states: int, biases: int) -> Aval:
+    x, *rest = avals
+    first, w_in, given = rest[:states], rest[states], rest[states + 1 :]
+    demand(len(x.shape) == 3, f"(time, batch, features) is wanted, got the shape {tuple(x.shape)}")
+    matching("the input's weight", w_in.shape[1:], x.shape[2:])
+    for b in given[1:biases]:
+        if b is not None:
+            matching("the input's bias", b.shape, w_in.shape[:1])
+    return _infer_states([Aval((*x.shape[:2], *w_in.shape[:1]), x.dtype), *first, given[0], given[-1]], gates)
+
+
+def _samples(gates: int, states: int, biases: int = 0, **params: Any) -> Any:
+    """biases: how many there are, where the input is given in the place of its gates."""
+
     def make() -> Any:
         for steps, backwards, biased in ((3, False, True), (2, True, False), (1, False, True)):
             first = [normal(2, 2, seed=5 + i) for i in range(states)]
-            b = normal(2 * gates, seed=3) if biased else None
-            yield sample(normal(steps, 2, 2 * gates), *first, normal(2 * gates, 2, seed=1), b, backwards=backwards, **params)
+            weights = [normal(2 * gates, k, seed=1 + k) for k in (3, 2)] if biases else [normal(2 * gates, 2, seed=1)]
+            given = [normal(2 * gates, seed=3 + k) if biased else None for k in range(biases or 1)]
+            x = normal(steps, 2, 3 if biases else 2 * gates)
+            yield sample(x, *first, *weights, *given, backwards=backwards, **params)
 
     return make
 
@@ -229,17 +244,26 @@ def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
 
 @widened_numpy
 def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _lstm_walk(gates, h, c, w, b, backwards, keep=True)
+    if _generated("lstm", gates, h, w, b, c=c):
+        return recurrent.lstm(gates, h, c, w, b, backwards)
+    return _lstm_steps(gates, h, c, w, b, backwards)
 
 
-def _lstm_walk(gates: Any, h: Any, c: Any, w: Any, b: Any, backwards: bool, keep: bool) -> Any:
-    """The states, the cells and, to `keep` for the derivative, the activations."""
+def _generated(kind: str, x: Any, h: Any, w: Any, b: Any, *, c: Any = None, w_in: Any = None, b_in: Any = None) -> bool:
+    """Whether generated code walks from h on over x, the input with its weight, or its gates: large enough, and all fits."""
+    (steps, batch, width), n = x.shape, h.shape[-1]
+    rows = n * (4 if kind == "lstm" else 3)
+    return (
+        w.shape == (rows, n) and (rows,) == (x.shape[2:] if w_in is None else w_in.shape[:1])
+        and (w_in is None or w_in.shape[1:] == (width,)) and all(y is None or y.shape == (batch, n) for y in (h, c))
+        and all(y is None or y.shape == (rows,) for y in (b, b_in)) and _long(steps, batch)
+        and recurrent.suited(steps * batch * n, x, h, w, b, c, w_in, b_in, kind=kind, biased=b is not None)
+    )  # fmt: skip
+
+
+def _lstm_steps(gates: Any, h: Any, c: Any, w: Any, b: Any, backwards: bool) -> Any:
+    """The states, the cells and the activations."""
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
-    if fits and _long(steps, batch) and recurrent.suited(
-        steps * batch * n, gates, h, c, w, b, biased=b is not None, keep=keep
-    ):
-        return recurrent.lstm(gates, h, c, w, b, backwards, keep)
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
     kept = np.empty(gates.shape, gates.dtype)
@@ -252,7 +276,7 @@ def _lstm_walk(gates: Any, h: Any, c: Any, w: Any, b: Any, backwards: bool, keep
         c = np.multiply(z[:, n : 2 * n], c, out=cells[t])
         c += z[:, :n] * z[:, 2 * n : 3 * n]
         h = np.multiply(z[:, 3 * n :], np.tanh(c), out=out[t])
-    return (out, cells, kept) if keep else (out, cells)
+    return out, cells, kept
 
 
 def _long(steps: int, batch: int) -> bool:
@@ -305,27 +329,48 @@ lstm_layer = primitive(
 )  # fmt: skip
 
 
-def _lstm_states_kernel(xp: Any, gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _lstm_kernel(xp, gates, h, c, w, b, backwards=backwards)[:2]
+def _lstm_states_kernel(xp: Any, x: Any, h: Any, c: Any, w_in: Any, w: Any, b: Any, *, backwards: bool, every: bool) -> Any:
+    out, cells, _ = _lstm_kernel(xp, xp.matmul(x, xp.matrix_transpose(w_in)), h, c, w, b, backwards=backwards)
+    return out, cells if every else cells[_last(x, backwards)]
+
+
+def _last(x: Any, backwards: bool) -> int:
+    """The step that is done last."""
+    return 0 if backwards else shape_of(x)[0] - 1
 
 
 @widened_numpy
-def _lstm_states_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _lstm_walk(gates, h, c, w, b, backwards, keep=False)
+def _lstm_states_numpy(x: Any, h: Any, c: Any, w_in: Any, w: Any, b: Any, *, backwards: bool, every: bool) -> Any:
+    if _generated("lstm", x, h, w, b, c=c, w_in=w_in):
+        return recurrent.lstm_states(x, h, c, w_in, w, b, backwards, every)
+    out, cells, _ = _lstm_steps(_Plain.times(x, w_in.T), h, c, w, b, backwards)
+    return out, cells if every else cells[_last(x, backwards)].copy()
 
 
 def _lstm_states_pull(
-    needs: Any, g: Any, _outs: Any, gates: Any, h0: Any, c0: Any, w: Any, b: Any, *, backwards: bool
+    needs: Any, g: Any, _outs: Any, x: Any, h0: Any, c0: Any, w_in: Any, w: Any, b: Any, *, backwards: bool, every: bool
 ) -> Any:
+    (g_out, g_cells), X = g, _functions(*g, x, h0, c0, w_in, w, b)
+    gates = X.times(x, X.turned(w_in))
     outs = lstm_layer(gates, h0, c0, w, b, backwards=backwards)
-    return _lstm_pull(needs, (*g, None), outs, gates, h0, c0, w, b, backwards=backwards)
+    if not every and g_cells is not None:
+        g_cells = embed(g_cells, shape=shape_of(outs[1]), index=(_last(x, backwards),))
+    inner = (True, *needs[1:3], *needs[4:])
+    d, dh, dc, *rest = _lstm_pull(inner, (g_out, g_cells, None), outs, gates, h0, c0, w, b, backwards=backwards)
+    return X.times(d, w_in) if needs[0] else None, dh, dc, X.outer(d, x) if needs[3] else None, *rest
 
 
-# The same states and cells without the activations, for where nothing is recorded: the derivative walks forward again.
+def _infer_lstm_states(avals: Any, params: dict[str, Any]) -> tuple[Aval, Aval]:
+    out = _infer_from_input(avals, 4, 2, 1)
+    return out, out if params["every"] else Aval(out.shape[1:], out.dtype)
+
+
+# The same states, and the cells after `every` step or the last one, from the input (time, batch, features) and its weight,
+# for where nothing is recorded: the derivative walks forward again.
 lstm_states = primitive(
     "lstm_states", kernel=_lstm_states_kernel, numpy=_lstm_states_numpy, vjp=_lstm_states_pull, jvp=from_vjp, multi=True,
-    used_outs=(False, False), batch=_batch_layer(2), infer=lambda avals, p: _infer_kept(avals, 4, 2)[:2],
-    samples=_samples(4, 2),
+    used_outs=(False, False), batch=_batch_layer(2), infer=_infer_lstm_states,
+    samples=lambda: [*_samples(4, 2, 1, every=True)(), *_samples(4, 2, 1, every=False)()],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ GRU
@@ -348,17 +393,14 @@ def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool)
 
 @widened_numpy
 def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _gru_walk(gates, h, w, b, backwards, keep=True)
+    if _generated("gru", gates, h, w, b):
+        return recurrent.gru(gates, h, w, b, backwards)
+    return _gru_steps(gates, h, w, b, backwards)
 
 
-def _gru_walk(gates: Any, h: Any, w: Any, b: Any, backwards: bool, keep: bool) -> Any:
-    """The states and, to `keep`, what the derivative is made of."""
+def _gru_steps(gates: Any, h: Any, w: Any, b: Any, backwards: bool) -> Any:
+    """The states, and what the derivative is made of."""
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    fits = gates.shape[2] == 3 * n and h.shape == (batch, n) and (b is None or b.shape == (3 * n,))
-    if fits and _long(steps, batch) and recurrent.suited(
-        steps * batch * n, gates, h, w, b, kind="gru", biased=b is not None, keep=keep
-    ):
-        return recurrent.gru(gates, h, w, b, backwards, keep)
     out, kept = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, 4 * n), gates.dtype)
     wt = _columns(w, steps)
     for t in _order(steps, backwards):
@@ -375,7 +417,7 @@ def _gru_walk(gates: Any, h: Any, w: Any, b: Any, backwards: bool, keep: bool) -
         state *= rz[:, n:]
         state += new
         h = state
-    return (out, kept) if keep else (out,)
+    return out, kept
 
 
 def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: Any, *, backwards: bool) -> Any:
@@ -424,24 +466,37 @@ gru_layer = primitive(
 )  # fmt: skip
 
 
-def _gru_states_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _gru_kernel(xp, gates, h, w, b, backwards=backwards)[0]
+def _gru_states_kernel(xp: Any, x: Any, h: Any, w_in: Any, w: Any, b_in: Any, b: Any, *, backwards: bool) -> Any:
+    gates = xp.matmul(x, xp.matrix_transpose(w_in))
+    return _gru_kernel(xp, gates if b_in is None else gates + b_in, h, w, b, backwards=backwards)[0]
 
 
 @widened_numpy
-def _gru_states_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    return _gru_walk(gates, h, w, b, backwards, keep=False)[0]
+def _gru_states_numpy(x: Any, h: Any, w_in: Any, w: Any, b_in: Any, b: Any, *, backwards: bool) -> Any:
+    if _generated("gru", x, h, w, b, w_in=w_in, b_in=b_in):
+        return recurrent.gru_states(x, h, w_in, w, b_in, b, backwards)
+    gates = _Plain.times(x, w_in.T)
+    return _gru_steps(gates if b_in is None else gates + b_in, h, w, b, backwards)[0]
 
 
-def _gru_states_pull(needs: Any, g: Any, _out: Any, gates: Any, h0: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+def _gru_states_pull(
+    needs: Any, g: Any, _out: Any, x: Any, h0: Any, w_in: Any, w: Any, b_in: Any, b: Any, *, backwards: bool
+) -> Any:
+    X = _functions(g, x, h0, w_in, w, b_in, b)
+    gates = X.times(x, X.turned(w_in))
+    gates = gates if b_in is None else gates + b_in
     outs = gru_layer(gates, h0, w, b, backwards=backwards)
-    return _gru_pull(needs, (g, None), outs, gates, h0, w, b, backwards=backwards)
+    inner = (True, needs[1], needs[3], needs[5])
+    d, dh, dw, db = _gru_pull(inner, (g, None), outs, gates, h0, w, b, backwards=backwards)
+    d_w, d_b = X.outer(d, x) if needs[2] else None, X.total(d) if needs[4] else None
+    return X.times(d, w_in) if needs[0] else None, dh, d_w, dw, d_b, db
 
 
-# The same states alone, for where nothing is recorded: the derivative walks forward again.
+# The same states alone, from the input, its weight and bias (between them and those of the state), for where nothing is
+# recorded: the derivative walks forward again.
 gru_states = primitive(
     "gru_states", kernel=_gru_states_kernel, numpy=_gru_states_numpy, vjp=_gru_states_pull, jvp=from_vjp,
-    batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 3), samples=_samples(3, 1),
+    batch=_batch_layer(1), infer=lambda avals, p: _infer_from_input(avals, 3, 1, 2), samples=_samples(3, 1, 2),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backend.dtypes import astype, is_integer, numpy_dtype
+from ..backend.dtypes import astype, device_in, is_integer, numpy_dtype
 from ..backend.jit import windows
 from ..core.aval import Aval
 from .kernels import constant, widened, widened_numpy
@@ -175,7 +175,7 @@ def _resampled(xp: Any, x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     order = range(-len(maps), 0)
     if not math.prod(x.shape):
         lead = x.shape[: x.ndim - len(maps)]
-        return xp.zeros((*lead, *(spec.n if transposed else spec.m for spec in maps)), dtype=x.dtype, device=x.device)
+        return xp.zeros((*lead, *(spec.n if transposed else spec.m for spec in maps)), dtype=x.dtype, device=device_in(x))
     result = x
     # Axes that shrink go first: then the others have less to do.
     for axis in sorted(order, key=lambda a: (maps[a].m - maps[a].n) * (-1 if transposed else 1)):

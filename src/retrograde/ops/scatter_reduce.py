@@ -38,7 +38,7 @@ def _bounds(dtype: np.dtype) -> tuple[Any, Any]:
 
 @widened
 def _scatter_reduce_kernel(
-    xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
+    xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool, shares: bool
 ) -> Any:
     low, high = _bounds(numpy_dtype(x.dtype))
     f: Any = {PROD: multiply, AMAX: xp.maximum, AMIN: xp.minimum}.get(reduce, add)
@@ -57,7 +57,7 @@ def _scatter_reduce_kernel(
 
 
 def _scatter_reduce_numpy(
-    x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
+    x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool, shares: bool
 ) -> Any:
     flat = offsets(x.shape, indices, axis)
     out = np.array(x, order="C")
@@ -95,7 +95,7 @@ def _product_of_values(x: Any, indices: Any, values: Any, axis: int) -> Any:
 
 def _scatter_reduce_vjp(
     needs: Any, g: Any, out: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool,
-    x_ties: bool,
+    x_ties: bool, shares: bool,
 ) -> Any:  # fmt: skip
     number = dtype_of(g)
     zero, one = full((), 0, number, g), full((), 1, number, g)
@@ -107,8 +107,8 @@ def _scatter_reduce_vjp(
         ties = along_add(cast(at_values, dtype=number), indices, shape=tuple(shape_of(x)), axis=axis)
         if include_self or x_ties:
             ties = ties + cast(at_x, dtype=number)
-        # Values that are equal share the gradient.
-        to_values = g / where(equal(ties, zero), one, ties)
+        if shares:  # values that are equal share the gradient
+            to_values = g / where(equal(ties, zero), one, ties)
     grad_x = grad_values = None
     if needs[0]:
         if reduce == PROD:
@@ -149,9 +149,10 @@ def _scatter_reduce_samples() -> Any:
     indices = np.array([[2, 0], [2, 1], [0, 0]])
     for reduce in (SUM, PROD, MEAN, AMAX, AMIN):
         for include_self in (True, False):
-            yield sample(x, indices, values, axis=0, reduce=reduce, include_self=include_self, x_ties=False)
+            yield sample(x, indices, values, axis=0, reduce=reduce, include_self=include_self, x_ties=False, shares=True)
     for reduce in (AMAX, PROD):
-        yield sample(x, indices, values, axis=0, reduce=reduce, include_self=False, x_ties=True)
+        yield sample(x, indices, values, axis=0, reduce=reduce, include_self=False, x_ties=True, shares=True)
+    yield sample(x, indices, values, axis=0, reduce=AMIN, include_self=False, x_ties=False, shares=False)
 
 
 def _infer_scatter(avals: Any, p: dict[str, Any]) -> Aval:
@@ -164,12 +165,23 @@ def _infer_scatter(avals: Any, p: dict[str, Any]) -> Aval:
 
 
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
-# x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
-scatter_reduce = primitive(
+# x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it. shares:
+# equal extreme values share the gradient; else each gets all of it.
+_scatter_reduce = primitive(
     "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp,
     jvp=from_vjp, batch=batch_along,
     infer=_infer_scatter, samples=_scatter_reduce_samples,
 )  # fmt: skip
+
+
+def scatter_reduce(
+    x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool, shares: bool = True
+) -> Any:
+    """`x` with `values` reduced into the places that `indices` name along an axis."""
+    return _scatter_reduce(
+        x, indices, values, axis=axis, reduce=reduce, include_self=include_self, x_ties=x_ties, shares=shares
+    )
+
 
 def scatter_product(x: Any, indices: np.ndarray, values: Any, *, axis: int, include_self: bool) -> Any:
     """`scatter_reduce` with "prod", whose derivatives of any order are right where several factors are zero.

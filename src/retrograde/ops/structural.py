@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import dtype_in, is_complex, is_floating, kind_of, real_of
+from ..backend.dtypes import device_in, dtype_in, is_complex, is_floating, kind_of, real_of
 from ..backend.jit import threads
 from ..backend.jit.halves import converted
 from ..core.arrays import full
@@ -321,7 +321,7 @@ replace = primitive(
 
 
 def _embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], index: Any) -> Any:
-    return written_at(xp, xp.zeros(shape, dtype=x.dtype, device=x.device), x, places_of(shape)[index])
+    return written_at(xp, xp.zeros(shape, dtype=x.dtype, device=device_in(x)), x, places_of(shape)[index])
 
 
 def _embed_numpy(x: Any, *, shape: tuple[int, ...], index: Any) -> Any:

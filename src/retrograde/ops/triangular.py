@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import astype
+from ..backend.dtypes import astype, device_in
 from ..core.aval import Aval
 from ..core.expression import Expr
 from ..core.large import loop_of, zeros
@@ -117,7 +117,7 @@ def _diagonal_numpy(x: Any, *, offset: int, axis1: int, axis2: int) -> Any:
 
 def _diagonal_embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
     places = np.diagonal(places_of(shape), offset, axis1, axis2)
-    return written_at(xp, xp.zeros(shape, dtype=x.dtype, device=x.device), x, places)
+    return written_at(xp, xp.zeros(shape, dtype=x.dtype, device=device_in(x)), x, places)
 
 
 def _diagonal_embed_numpy(x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
@@ -184,8 +184,8 @@ def _total(shapes: tuple[tuple[int, int], ...], axis: int) -> int:
 def _block_kernel(xp: Any, *xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any:
     dtype, width, row_blocks, column = xp.result_type(*xs), _total(shapes, 1), [], 0
     for x, (m, n) in zip(xs, shapes):
-        left = xp.zeros((m, column), dtype=dtype, device=x.device)
-        right = xp.zeros((m, width - column - n), dtype=dtype, device=x.device)
+        left = xp.zeros((m, column), dtype=dtype, device=device_in(x))
+        right = xp.zeros((m, width - column - n), dtype=dtype, device=device_in(x))
         row_blocks.append(xp.concat([left, astype(xp, x, dtype), right], axis=1))
         column += n
     return xp.concat(row_blocks, axis=0)

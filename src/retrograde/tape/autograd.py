@@ -215,11 +215,40 @@ def grad(
         elif allow_unused:
             results.append(None)
         else:
-            raise error_type(cls, GradError)(
-                f"{op}: input {i} (shape {tuple(shape_of(inputs[i]))}) was not used to compute the outputs; "
-                "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
-            )
+            raise _unused(op, i, inputs[i], cls)
     return tuple(results)
+
+
+def grad_of_one(output: Value, inputs: Sequence[Value], retain_graph: bool, allow_unused: bool) -> tuple[Any, ...] | None:
+    """What `grad` gives for one number that a single operation has made of leaves, all of which are asked for, as a compiled
+    function does; where two gradients are one array, they are one value. None elsewhere, before anything was done."""
+    array, cls = output._a, type(output)._result
+    if output._level or type(array) is not np.ndarray or array.size != 1 or array.dtype.kind != "f":
+        return None
+    edges = [x._node for x in inputs]
+    found = engine.run_one(output, ones_like, edges, retain_graph, cls)
+    if found is None:
+        return None
+    results: list[Any] = []
+    known: dict[int, Value] = {}  # the values by their arrays: two that are one have one
+    for edge in edges:
+        g = found.get(edge)
+        if g is not None:
+            key = id(g)
+            if key not in known:
+                known[key] = make(cls, g) if type(g) is np.ndarray else values.as_value(cls, g)
+            g = known[key]
+        elif not allow_unused:
+            raise _unused("grad", len(results), inputs[len(results)], cls)
+        results.append(g)
+    return tuple(results)
+
+
+def _unused(op: str, i: int, x: Value, cls: type[Value]) -> Exception:
+    return error_type(cls, GradError)(
+        f"{op}: input {i} (shape {tuple(shape_of(x))}) was not used to compute the outputs; "
+        "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
+    )
 
 
 def _known(known: dict[int, Value], cls: type[Value], g: Any) -> Value:

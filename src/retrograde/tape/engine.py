@@ -11,10 +11,12 @@ Rules run on raw arrays when no graph of the derivative is wanted, on core value
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -25,9 +27,10 @@ from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
+from ..core.arrays import full
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
-from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.node import FREED, Accumulate, Node, Slot, producer
 from ..core.policy import TapePolicy
 from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
@@ -48,7 +51,7 @@ class Run:
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end", "wanted", "others", "begun", "grads", "finish", "depth",
+        "at_end", "wanted", "others", "begun", "grads", "finish", "depth", "pulling", "filled",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -61,9 +64,13 @@ class Run:
         self.grads: dict[Any, Any] = {}
         self.finish: dict[Node, list[Any]] = {}
         self.check_nan = state.anomaly and state.check_nan
-        self.number = tick()
+        self.number = _passes()
+        self.pulling: Any = None
+        """The node whose rule runs, where somebody may ask."""
         self.depth = 0
         """In how many passes of its thread it takes place: a rule may begin another one."""
+        self.filled: list[Any] = []
+        """The zeros that stand for gradients that have not come (`TapePolicy.fills_missing_gradients`)."""
         self.at_end: list[Callable[[], None]] = []
         """What is called when this pass has ended without an error."""
 
@@ -134,6 +141,12 @@ class Run:
             if hooks is not None and any(producer(root) is node for root in self.begun):
                 hooks.seen(self, g)
             return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
+        if type(g) is list and self.policy.fills_missing_gradients and isinstance(node.prim, Primitive):
+            like = next(part for part in g if part is not None)
+            made = [full(shape, 0, dtype, like) if part is None and dtype.kind not in "iub" else None
+                    for part, (shape, dtype) in zip(g, node.outs)]  # fmt: skip
+            self.filled.extend(part for part in made if part is not None)
+            g = [own if part is None else part for own, part in zip(made, g)]
         hooked = self.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
@@ -156,9 +169,14 @@ class Run:
             raise error_type(self.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
         if mutation.latest > node.seq:
             _refuse_changed((node,), self.cls)
+        self.pulling = node
         _pull(self, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
         if not self.retain_graph and (node.saved or self.policy.frees_all):
             node.saved = FREED
+
+
+_passes = itertools.count().__next__
+"""Numbers the passes in which somebody may ask for their number."""
 
 
 def current_run() -> Run:
@@ -271,6 +289,8 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
         if node.saved and node.packed is None:
             for array in node.saved:
                 if array is not None and (node.stale or _changed(array, node.seq)):
+                    if state.anomaly:
+                        _tell(node)
                     raise error_type(cls, MutationError)(
                         f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
                         f"{node.prim.name} had used it; change a clone() instead, or do it before"
@@ -294,7 +314,7 @@ def describe(node: Any) -> str:
     return f"{node.prim.name} (operation {node.seq})" if isinstance(node, Node) else "a leaf"
 
 
-def _plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
+def plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
     """For the nodes that lie above a wanted edge: their edges, with None for those that lead nowhere wanted."""
     needs: dict[Node, tuple[Any, ...]] = {}
     for node in reversed(order):
@@ -378,7 +398,7 @@ def run(
             wanted = set(inputs)
             # Where every leaf below is wanted, and nothing else, every edge leads somewhere: there is nothing to plan.
             if not others and (stop or since or not wanted.issuperset(last) or any(type(e) is not Accumulate for e in wanted)):
-                needs = _plan(order, wanted)
+                needs = plan(order, wanted)
         this = Run(cls, level, wrap, create_graph, retain_graph, accumulate, wanted, others, begun)
         pulled = order if needs is None else needs  # what lies below the inputs only may be free or changed
         _refuse_freed(pulled, cls)
@@ -411,6 +431,40 @@ def run(
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+
+
+def run_one(
+    output: Value, ones: Callable[[Value], Any], inputs: Sequence[Any], retain_graph: bool, cls: type[Value]
+) -> dict[Any, Any] | None:  # fmt: skip
+    """What `run` finds for one output at the everyday tape, from ones, by edges, if a single operation has made it, and what
+    leads from that are leaves without hooks that are among the inputs; None elsewhere, before anything was done."""
+    root = output._node
+    node = root.node if type(root) is Slot else root
+    if type(node) is not Node or node.step is None or OBSERVERS or state.anomaly or (saved := node.saved) is FREED:
+        return None
+    for edge in node.edges:
+        if edge is not None and (type(edge) is not Accumulate or edge.hooks is not None or edge not in inputs):
+            return None
+    if None in inputs or (saved and node.seq < mutation.latest and _changed(saved, node.seq)):
+        return None
+    ready = node.ready
+    grads: dict[Any, Any] | None = None if ready is None else ready.gradients(root.index, node.edges)
+    if grads is not None:
+        node.ready = None
+    else:
+        grads, g = {}, ones(output)
+        if node is not root:
+            parts: list[Any] = [None] * len(node.outs)
+            parts[root.index] = g
+            g = parts
+        with np.errstate(all="ignore"):
+            try:
+                node.step(node, g, grads, _fitted(cls), _add)
+            except KERNEL_ERRORS as error:
+                _fail(cls, node, error)
+    if not retain_graph and (saved or cls._policy.frees_all):
+        node.saved = FREED
+    return grads
 
 
 _DEEP = 40
@@ -594,10 +648,12 @@ def _pull(
         _fail(this.cls, node, error)
     if this.check_nan:
         _refuse_nan(this, node, results)
+    for observer in OBSERVERS:
+        observer.gave(this, node, needs, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
-    joint = this.create_graph and this.policy.joint_gradients and _joint(this, node, needs)
-    for edge, r in zip(needs, results):
+    joint = _joint(this, node, needs) if this.create_graph and this.policy.joint_gradients else None
+    for i, (edge, r) in enumerate(zip(needs, results)):
         if r is None or edge is None:
             continue
         if wrap and not isinstance(r, Value):
@@ -605,7 +661,7 @@ def _pull(
         array = r._a if wrap else r
         if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
-        _add(grads, edge, _depending(r, node.edges) if joint else r)
+        _add(grads, edge, r if joint is None or i not in joint else _depending(r, tuple([node.edges[k] for k in joint])))
 
 
 def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
@@ -613,19 +669,19 @@ def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
     raise error_type(cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}") from error
 
 
-def _joint(this: Run, node: Node, needs: Any) -> bool:
-    """Whether the gradients of an operation count as depending on all of its operands (`TapePolicy.joint_gradients`).
+def _joint(this: Run, node: Node, needs: Any) -> tuple[int, ...] | None:
+    """The operands of an operation on all of which its gradients count as depending, if any (`TapePolicy.joint_gradients`).
 
     A constant operand without axes is taken for a number, beside which the operation is another one.
     """
-    alone = this.policy.joint_gradients.get(node.prim.name)
-    if alone is None:
-        return False
-    if None not in node.edges:
-        return alone or None not in needs
-    return alone and all(
-        edge is not None or (type(x) is _ndarray and x.ndim > 0) for edge, x in zip(node.edges, node.saved)
-    )
+    found = this.policy.joint_gradients.get(node.prim.name)
+    if found is None:
+        return None
+    alone, operands = found
+    if all(node.edges[k] is not None for k in operands):
+        return operands if alone or all(needs[k] is not None for k in operands) else None
+    numbers = [k for k in operands if node.edges[k] is None and not (type(x := node.saved[k]) is _ndarray and x.ndim > 0)]
+    return operands if alone and not numbers else None
 
 
 def _depending(r: Value, edges: tuple[Any, ...]) -> Value:
@@ -794,6 +850,15 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
 
 
+def _tell(node: Node) -> None:
+    """Under anomaly mode: warn that the derivative of an operation cannot be used, and say where it was recorded."""
+    warnings.warn(
+        f"{describe(node)}: an error in the backward pass"
+        + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
+        UserWarning, stacklevel=2,
+    )  # fmt: skip
+
+
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:
     """Under anomaly mode: raise where a rule has produced nan."""
     for i, r in enumerate(results):
@@ -803,6 +868,7 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
             continue
         array = r if type(r) is _ndarray else backend_of(r).to_host(r)
         if np.isnan(array).any():
+            _tell(node)
             raise error_type(this.cls, GradError)(
                 f"the derivative of {describe(node)} gave nan for operand {i}"
                 + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError
-from .._state import state
+from .._state import grad_mode, state
 from ..core import bind
 from ..core.node import Accumulate, Node, Slot
 from ..core.scattered import Scattered
@@ -228,12 +228,17 @@ def _unpack(node: Node, saved: Any) -> Any:
 
 def unpacked(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> Any:
     """The array of the tensor that an unpack hook gives; raises TypeError where it gives something else."""
+    return unpacked_value(cls, unpack, content)._a
+
+
+def unpacked_value(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> Value:
+    """The tensor that an unpack hook gives; raises TypeError where it gives something else."""
     value = unpack(content)
     if not isinstance(value, Value):
         raise error_type(cls, TypeError)(
             f"the unpack hook of saved tensors returned {type(value).__name__}, wanted a tensor"
         )
-    return value._a
+    return value
 
 
 def _annotate(node: Node, cls: type[Value], operands: Any) -> None:
@@ -243,6 +248,8 @@ def _annotate(node: Node, cls: type[Value], operands: Any) -> None:
         node.numbers = numbers
     if state.anomaly:
         node.trace = "".join(traceback.format_list(user_frames()))
+        if state.run is not None and state.run.pulling is not None:
+            node.parent = state.run.pulling  # type: ignore[attr-defined]
     if state.saved_hooks:
         pack(node, cls)
 
@@ -253,7 +260,8 @@ def pack(node: Node, cls: type[Value]) -> None:
         return
     pair = state.saved_hooks[-1]
     node.saved = tuple([
-        x if x is None or type(x) is tuple or i in node.numbers or dtype_of(x).kind in "b" else packed(cls, x, *pair)
+        x if x is None or type(x) is tuple or i in node.numbers or dtype_of(x).kind in "b"
+        else packed(cls, x, *pair, edge=node.edges[i] if i < len(node.edges) else None)
         for i, x in enumerate(node.saved)
     ])  # fmt: skip
     node.packed, node.step = _unpack, None
@@ -262,14 +270,21 @@ def pack(node: Node, cls: type[Value]) -> None:
 def pack_one(node: Node, index: int, cls: type[Value], to_pack: Any, unpack: Any) -> None:
     """Let hooks of its own pack one of a node's saved arrays."""
     saved = list(node.saved)
-    saved[index] = packed(cls, saved[index], to_pack, unpack)
+    saved[index] = packed(cls, saved[index], to_pack, unpack, node.edges[index] if index < len(node.edges) else None)
     node.saved, node.packed, node.step = tuple(saved), _unpack, None
 
 
-def packed(cls: type[Value], x: Any, to_pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Packed:
-    """A saved array as hooks keep it; raises GradError where they change it in place, since others look at it, too."""
+def packed(
+    cls: type[Value], x: Any, to_pack: Callable[[Any], Any], unpack: Callable[[Any], Any], edge: Any = None
+) -> Packed:
+    """A saved array as hooks keep it, who are given the tensor that it is of, with its history: of a leaf, the leaf itself.
+
+    Raises GradError where they change it in place, since others look at it, too.
+    """
     before = mutation.count(x)
-    found = Packed(to_pack(make(cls, x)), unpack, cls)
+    leaf = edge.leaf() if type(edge) is Accumulate else None
+    with grad_mode(False):  # what they compute is no part of the history
+        found = Packed(to_pack(leaf if leaf is not None and leaf._a is x else make(cls, x, edge)), unpack, cls)
     if mutation.count(x) != before:
         raise error_type(cls, GradError)("the pack hook of saved tensors changed its argument in place; change a clone() of it")
     return found

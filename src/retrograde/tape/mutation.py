@@ -279,6 +279,18 @@ def changed_after(array: Any, seq: int) -> bool:
     return entry is not None and entry[0] > seq and entry[2]() is owner
 
 
+def with_count_of(array: Any, other: Any) -> Any:
+    """The memory of `array` for who held `other` until now and counts its changes: as often changed as that, on a clock of its
+    own where the two differ."""
+    changes = count(other)
+    if type(array) is not _ndarray or changes == count(array):
+        return array
+    own = own_clock(array)
+    owner = owner_of(own)
+    MUTATED[id(owner)] = [latest, changes, weakref.ref(owner, functools.partial(_forget, id(owner)))]
+    return own
+
+
 def count(array: Any) -> int:
     """How often the memory of `array` has been changed in place."""
     owner = owner_of(array)

@@ -10,9 +10,10 @@ from .._errors import GradError
 from .._state import grad_mode, is_grad_enabled
 from ..core.value import Value
 from ..tape import autograd as tape
+from ..tape.anomaly import detect_anomaly
 from .conversion import asarray
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
+__all__ = ["backward", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
 
 
 class _Switch(grad_mode):

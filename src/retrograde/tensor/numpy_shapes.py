@@ -64,7 +64,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = value(x)
     n = shape_of(x)[0] if N is None else operator.index(N)
-    powers = [elementwise.pow(x, k) if k else elementwise.positive(x) * 0 + 1 for k in range(n)]
+    powers = [elementwise.pow(x, k) for k in range(n)]
     return manipulation.stack(powers if increasing else powers[::-1], axis=1)
 
 

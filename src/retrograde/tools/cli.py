@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from .._version import __version__
-from . import diff, run, shim
 
-_SUBCOMMANDS = (run, diff, shim)
-"""Each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
+_SUBCOMMANDS = {"run": "run", "diff": "diff", "install-shim": "shim"}
+"""Name -> file; each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"retrograde {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     commands = {}
-    for command in _SUBCOMMANDS:
+    for name in arguments[:1] if arguments[:1] in ([x] for x in _SUBCOMMANDS) else _SUBCOMMANDS:  # one that is named comes alone
+        command: Any = importlib.import_module(f".{_SUBCOMMANDS[name]}", __package__)
         subparser = subparsers.add_parser(command.NAME, help=command.HELP, description=command.HELP)
         command.configure(subparser)
         subparser.set_defaults(execute=command.execute)

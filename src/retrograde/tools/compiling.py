@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
@@ -41,6 +42,7 @@ class Compiling:
         known = earlier.read(source, file)
         if known is not None and not known:
             return None
+        began = time.thread_time()
         with Paused():  # a look at all that the library holds takes as long as the rest
             if self._program is None:
                 from ..compile.regions import Program  # 15 ms, for programs that have something to gain
@@ -48,6 +50,7 @@ class Compiling:
                 self._program = Program(_ambient)
             self._sources[file] = source
             found: CodeType | None = self._program.code(source, file, scope, known)
+        self._program.took += time.thread_time() - began
         return found
 
     def _report(self) -> None:

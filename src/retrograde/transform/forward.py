@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._errors import ShapeError
+from .._state import Switched, state
 from .._tree import flatten, unflatten
 from ..core import value as values
 from ..core.arrays import bottom, full, zeros_for
@@ -14,6 +15,23 @@ from ..core.level import Level
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ._values import Function, as_tensor, flatten_arguments, output_tensor, split_aux
 from .reverse import vjp
+
+
+class following(Switched):
+    """A context in which forward mode follows tangents, or does not."""
+
+    __slots__ = ("_enabled", "_before")
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+
+    def __enter__(self) -> None:
+        self.entering()
+        self._before, state.forward = state.forward, self._enabled
+
+    def __exit__(self, *exception: object) -> None:
+        state.forward = self._before
+        self.left()
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -69,6 +87,9 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
             raise error_type(type(x)._result, ShapeError)(
                 f"jvp: a tangent of shape {tuple(shape_of(as_tensor(t)))} for a primal of shape {tuple(shape_of(x))}"
             )
+    if not state.forward:
+        with following(True):
+            return jvp(f, primals, tangents, has_aux=has_aux)
     with Level("jvp").open() as level:
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
         for x, inner in zip(leaves, duals):

@@ -445,7 +445,96 @@ PRIMITIVES["SparseTensorDenseMatmul"] = (
     lambda v, x: ops.SparseTensorDenseMatmul()(whole([[0, 1], [1, 0], [1, 2]]), v, (2, 3), x), (V, TALL),
 )  # fmt: skip
 
+# ------------------------------------------------------------------------------------------ images, regions, bands
+
+BOXES, OTHERS = np.array([[1.2, 2.1, 4.3, 5.7], [0.4, 0.9, 3.8, 3.1]]), np.array([[1.7, 2.9, 6.1, 6.4], [0.2, 1.3, 4.9, 5.2]])
+PIXELS = uniform(-2.03, 2.02, 2, 3, 4, 2)
+BANDS = uniform(0.4, 2.3, 3, 3)
+
+
+def _single(x: Any) -> Tensor:
+    return Tensor(np.asarray(x, np.float64))
+
+
+FUNCTIONS.update({
+    "bounding_box_encode": (ops.bounding_box_encode, (BOXES, OTHERS)),
+    "bounding_box_decode": (lambda a, d: ops.bounding_box_decode(a, d, (20, 30)), (BOXES + 5, OTHERS / 9)),
+    "crop_and_resize": (
+        lambda x: ops.crop_and_resize(x, _single([[0.1, 0.2, 0.8, 0.9], [0.0, 0.1, 1.3, 1.0]]), whole(0, 1), (3, 2)), (PIXELS,)),
+    "fractional_max_pool2d": (lambda x: ops.fractional_max_pool2d(x, 2, 2, _random_samples=_single([[[0.2, 0.7], [0.6, 0.1]]])),
+                              (IMAGE,)),
+    "fractional_max_pool3d": (lambda x: ops.fractional_max_pool3d(x, 2, (2, 2, 1), _random_samples=_single([[[0.2, 0.7, 0.4]]])),
+                              (SPACE,)),
+    "mixed_precision_cast": (lambda x: ops.mixed_precision_cast(ms.float64, (x, 3))[0], (X,)),
+    "stft": (lambda x: ops.stft(x, 4, 2), (uniform(-2.03, 2.02, 9),)),
+})  # fmt: skip
+PRIMITIVES.update({
+    "BoundingBoxEncode": (ops.BoundingBoxEncode(), (BOXES, OTHERS)),
+    "BoundingBoxDecode": (ops.BoundingBoxDecode((20, 30)), (BOXES + 5, OTHERS / 9)),
+    "CropAndResize": (lambda x: ops.CropAndResize()(x, _single([[0.1, 0.2, 0.8, 0.9]]), whole([1]), (2, 3)), (PIXELS,)),
+    "ROIAlign": (lambda x: ops.ROIAlign(2, 2, 0.5)(x, _single([[0.0, 0.2, 0.3, 5.0, 6.0]])), (IMAGE,)),
+    "AdjustContrastv2": (lambda x: ops.AdjustContrastv2()(x, _single(1.5)), (PIXELS,)),
+    "ResizeNearestNeighborV2": (lambda x: ops.ResizeNearestNeighborV2(True)(x, (3, 5)), (IMAGE,)),
+    "ResizeLinear1D": (lambda x: ops.ResizeLinear1D()(x, (4,)), (LINE,)),
+    "UpsampleNearest3D": (lambda x: ops.UpsampleNearest3D()(x, (4, 5, 3)), (SPACE,)),
+    "UpsampleTrilinear3D": (lambda x: ops.UpsampleTrilinear3D()(x, (4, 5, 3)), (SPACE,)),
+    "FractionalMaxPoolWithFixedKsize": (
+        lambda x: ops.FractionalMaxPoolWithFixedKsize((2, 2), (2, 2))(x, _single([[[0.2, 0.7], [0.6, 0.1]]]))[0], (IMAGE,)),
+    "FractionalMaxPool3DWithFixedKsize": (
+        lambda x: ops.FractionalMaxPool3DWithFixedKsize((2, 2, 2), (2, 2, 1))(x, _single([[[0.2, 0.7, 0.4]]]))[0], (SPACE,)),
+    "MaxPool3DWithArgmax": (lambda x: ops.MaxPool3DWithArgmax(2, 1, 0)(x)[0], (SPACE,)),
+    "MaxUnpool3D": (lambda x: ops.MaxUnpool3D(1, 1, 0)(x, whole(np.arange(36).reshape(1, 1, 3, 4, 3))), (SPACE,)),
+    "Conv3DTranspose": (ops.Conv3DTranspose(1, 1, (3, 4, 3)), (SPACE, SPACE * 0.7)),
+    "AddV2": (ops.AddV2(), (X, Y)), "ReLUV3": (ops.ReLUV3(), (X,)), "Unsqueeze": (ops.Unsqueeze(1), (X,)),
+    "ParallelConcat": (lambda x, y: ops.ParallelConcat()((x, y)), (X, Y)),
+    "FillDiagonal": (ops.FillDiagonal(2.0), (SQUARE,)), "MaskedScatter": (
+        lambda x, y: ops.MaskedScatter()(x, Tensor(MASK), y), (X, Y)),
+    "IndexPut": (lambda x, v: ops.IndexPut(1)(x, v, (whole(0, 1), whole(1, 1))), (X, V[:2])),
+    "InplaceUpdateV2": (lambda x, v: ops.InplaceUpdateV2()(x, whole([1]), v), (X, X[:1] * 2)),
+    "InplaceIndexAdd": (lambda x, y: ops.InplaceIndexAdd(0)(params(x), whole(0, 0), y), (X, Y)),
+    "ScatterAddWithAxis": (lambda x, y: ops.ScatterAddWithAxis(0)(params(x), whole([[1, 0, 1], [0, 0, 1]]), y), (X, Y)),
+    "SparseTensorDenseAdd": (lambda v, x: ops.SparseTensorDenseAdd()(whole([[0, 0], [1, 2], [0, 1]]), v, (2, 3), x), (V, X)),
+    "SparseSegmentSum": (lambda x: ops.SparseSegmentSum()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
+    "SparseSegmentMean": (lambda x: ops.SparseSegmentMean()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
+    "SparseSegmentSqrtN": (lambda x: ops.SparseSegmentSqrtN()(x, whole(0, 1, 1), whole(0, 0, 1)), (X,)),
+    "SparseSegmentSumWithNumSegments": (
+        lambda x: ops.SparseSegmentSumWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentMeanWithNumSegments": (
+        lambda x: ops.SparseSegmentMeanWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSegmentSqrtNWithNumSegments": (
+        lambda x: ops.SparseSegmentSqrtNWithNumSegments()(x, whole(0, 1, 1), whole(0, 0, 2), whole(4)), (X,)),
+    "SparseSlice": (
+        lambda v: ops.SparseSlice()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), whole(1, 0), whole(1, 3))[1], (V,)),
+    "SparseReorder": (lambda v: ops.SparseReorder()(whole([[1, 2], [1, 0], [0, 2]]), v, whole(2, 3))[1], (V,)),
+    "SparseDenseCwiseAdd": (
+        lambda v, x: ops.SparseDenseCwiseAdd()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseMul": (
+        lambda v, x: ops.SparseDenseCwiseMul()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, W)),
+    "SparseDenseCwiseDiv": (
+        lambda v, x: ops.SparseDenseCwiseDiv()(whole([[0, 1], [1, 0], [1, 2]]), v, whole(2, 3), x), (V, POS)),
+    "ClipByNorm": (lambda x: ops.ClipByNorm()(x, _single(1.5)), (X,)), "MaxDim": (lambda x: ops.MaxDim()(x, 1)[0], (X,)),
+    "MinDim": (lambda x: ops.MinDim()(x, 1)[0], (X,)),
+    "SpaceToBatch": (ops.SpaceToBatch(2, [[0, 0], [0, 0]]), (IMAGE,)),
+    "BatchToSpace": (ops.BatchToSpace(2, [[0, 0], [0, 0]]), (np.concatenate([IMAGE] * 4),)),
+    "BatchToSpaceNDV2": (
+        lambda x: ops.BatchToSpaceNDV2()(x, whole(2, 2), whole([[0, 0], [0, 0]])), (np.concatenate([IMAGE] * 4),)),
+    "TridiagonalMatMul": (ops.TridiagonalMatMul(), (V[None], W[None], V[None] * 0.7, SQUARE)),
+    "TridiagonalSolve": (ops.TridiagonalSolve(), (BANDS + np.array([[0.0], [4.0], [0.0]]), SQUARE)),
+    "MatrixSolveLs": (lambda a, b: ops.MatrixSolveLs()(a, b, _single(0.5)), (TALL, SQUARE)),
+    "Eigh": (lambda x: ops.Eigh(False)(x @ x.T)[0], (SQUARE,)),
+    "SelfAdjointEig": (lambda x: ops.SelfAdjointEig(False)(x @ x.T)[0], (SQUARE,)),
+    "STFT": (lambda x, w: ops.STFT(4, 2, 3, False, True, False)(x, w), (uniform(-2.03, 2.02, 9), POS[0])),
+    "RNNTLoss": (lambda x: ops.RNNTLoss()(x, whole([[1, 2]]), whole([2]), whole([2]))[0], (uniform(-1, 1, 1, 2, 3, 3),)),
+    "CTCLoss": (lambda x: ops.CTCLoss()(x, whole([[0, 0], [0, 1]]), whole(1, 0), whole([3]))[0], (uniform(-1, 1, 3, 1, 3),)),
+})  # fmt: skip
+
 _CONSTANT = """
+AdamNoUpdateParam Bincount HistogramSummary ImageSummary MapUniform MatrixLogarithm NewOnes NewZeros ScalarSummary TensorSummary
+AdjustHue AdjustSaturation AllFinite BartlettWindow BlackmanWindow CTCGreedyDecoder CheckValid CompareAndBitpack
+ComputeAccidentalHits ConcatOffset ConfusionMatrix DataFormatDimMap DataFormatVecPermute FloatStatus HSVToRGB HammingWindow
+HistogramFixedWidth ListDiff LogNormalReverse LogUniformCandidateSampler MultinomialWithReplacement NMSWithMask NoRepeatNGram
+NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps PyFunc RGBToHSV RaggedRange Randperm RangeV2
+SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_ switch_layer tail
 scalar_add scalar_sub scalar_mul scalar_div scalar_floordiv scalar_mod scalar_pow scalar_eq scalar_lt scalar_gt
 scalar_le scalar_ge scalar_max scalar_min scalar_uadd scalar_usub scalar_log
 coo2csr csr2coo coo_isfinite coo_isinf coo_isnan csr_isfinite csr_isinf csr_isnan coo_tensor_get_dense_shape
@@ -474,7 +563,7 @@ NOT_DIFFERENTIABLE = frozenset(_CONSTANT.split())
 vectors have no derivative here (that of `qr` is there)."""
 
 _OF_FUNCTIONS = """
-Custom ForiLoop GradOperation HookBackward HyperMap InsertGradientOf Map MultitypeFuncGraph Partial Scan WhileLoop
+Custom ForiLoop custom_vjp GradOperation HookBackward HyperMap InsertGradientOf Map MultitypeFuncGraph Partial Scan WhileLoop
 derivative get_grad grad
 jacfwd jacrev jet jvp linearize value_and_grad vjp vmap
 """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from retrograde.dialects import mindspore as ms
-from retrograde.dialects.mindspore import Parameter, Tensor
+from retrograde.dialects.mindspore import Parameter, Tensor, nn, ops
 from retrograde.dialects.mindspore.common.api import _no_grad
 
 X, Y = Tensor([3.0]), Tensor([5.0])
@@ -168,3 +168,100 @@ def test_an_input_that_is_returned_may_be_marked_as_not_differentiable() -> None
             return g, g * 2
 
     assert [g.item() for g in ms.ops.GradOperation(get_all=True)(Same.apply)(X, Y)] == [0.0, 0.0]
+
+
+def test_gradient_functions_refuse_to_be_called_where_nothing_is_recorded() -> None:
+    calls = (
+        ms.grad(lambda x: x * x), ms.value_and_grad(lambda x: x * x), ops.GradOperation()(lambda x: x * x),
+    )  # fmt: skip
+    for call in calls:
+        with ms._no_grad(), pytest.raises(RuntimeError, match="_no_grad"):
+            call(Tensor([3.0]))
+        found = call(Tensor([3.0]))
+        assert (found[1] if call is calls[1] else found).tolist() == [6.0]
+
+    def partly(x: Tensor) -> Tensor:
+        with ms._no_grad():
+            y = x * x
+        return y * x
+
+    assert ms.grad(partly)(Tensor([3.0])).tolist() == [9.0]
+
+
+def test_custom_vjp_replaces_the_derivative() -> None:
+    @ops.custom_vjp
+    def product(x: Tensor, y: Tensor) -> Tensor:
+        return x * y
+
+    with pytest.raises(RuntimeError, match="defbwd"):
+        ms.grad(product)(Tensor([1.0]), Tensor([2.0]))
+    product.defbwd(lambda x, y, out, dout: (x * 2, y * 3))
+    found = ops.GradOperation(get_all=True)(product)(Tensor([1.0]), Tensor([2.0]))
+    assert [g.tolist() for g in found] == [[2.0], [6.0]]
+
+
+def test_a_gradient_for_what_is_no_tensor_is_refused() -> None:
+    class Scaled(ms._Function):
+        @staticmethod
+        def forward(ctx, x, k):
+            return x * k
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+    with pytest.raises(RuntimeError, match="argument 1"):
+        ms.grad(lambda x: Scaled.apply(x, 2.0))(Tensor([1.0]))
+
+
+def test_stop_gradient_in_place() -> None:
+    def f(x: Tensor) -> Tensor:
+        y, z = x * 2, x * 3
+        assert ops.stop_gradient_(z) is None
+        return y + z
+
+    assert ms.grad(f)(Tensor([1.0])).tolist() == [2.0]
+
+
+def test_hooks_of_a_tensor_are_listed() -> None:
+    def twice(g: Tensor) -> Tensor:
+        return g * 2
+
+    x = Tensor([1.0])
+    handle = x.register_hook(twice)
+    assert x.hooks() == [twice]
+    handle.remove()
+    assert x.hooks() == []
+
+    def f(x: Tensor) -> Tensor:
+        y = x * x
+        y.register_hook(twice)
+        assert y.hooks() == [twice]
+        return y
+
+    assert ms.grad(f)(x).tolist() == [4.0]
+
+
+def test_backward_hooks_see_the_gradients_of_tensors_only_and_need_not_have_any() -> None:
+    class Product(nn.Cell):
+        def construct(self, x, n, y):
+            return x * y
+
+    counts = []
+    cell = Product()
+    cell.register_backward_hook(lambda c, gi, go: counts.append(len(gi)))
+    ms.grad(cell, (0, 2))(Tensor([1.0]), None, Tensor([2.0]))
+    assert counts == [2]
+    dense = nn.Dense(2, 1, weight_init="ones")
+    dense.register_backward_hook(lambda c, gi, go: (Tensor([[10.0, 10.0]]),))
+    found = ms.grad(lambda x: dense(x), None, dense.trainable_params())(Tensor([[1.0, 2.0]]))
+    assert [g.tolist() for g in found] == [[[1.0, 2.0]], [1.0]]
+
+
+def test_a_compiled_function_is_no_hook() -> None:
+    @ms.jit
+    def hook(cell, inputs, output):
+        return output
+
+    with pytest.raises(TypeError, match="compiled"):
+        nn.ReLU().register_forward_hook(hook)

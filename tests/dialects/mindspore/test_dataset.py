@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_shuffling_repeats_with_the_seed() -> None:
     (RuntimeError, lambda: rows(both().map(lambda v: v, ["q"]))), (ValueError, lambda: both().shuffle(1)),
     (RuntimeError, lambda: both().project(["q"])), (ValueError, lambda: both().take(0)), (ValueError, lambda: both().skip(-1)),
     (ValueError, lambda: both().repeat(0)), (RuntimeError, lambda: rows(ds.GeneratorDataset(Squares(), ["a"], shuffle=False))),
-    (AttributeError, lambda: ds.MnistDataset),
+    (AttributeError, lambda: ds.VOCDataset), (ValueError, lambda: ds.MnistDataset("nowhere")),
 ])  # fmt: skip
 def test_refusals(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
@@ -179,3 +180,41 @@ def test_images(make: Any, want: list[float]) -> None:
     for wrong in (3, np.zeros(3)):
         with pytest.raises((TypeError, RuntimeError)):
             make(vision)(wrong)
+
+
+def test_folders_of_images_are_read(tmp_path: Path) -> None:
+    images = np.arange(3 * 28 * 28, dtype=np.uint8).reshape(3, 28, 28)
+    for part in ("train", "t10k"):
+        head = np.array([0x0803, 3, 28, 28], ">u4").tobytes()
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(head + images.tobytes())
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(np.array([0x0801, 3], ">u4").tobytes() + bytes([7, 8, 9]))
+    (image, label), *_ = rows(ds.MnistDataset(str(tmp_path), "train", shuffle=False))
+    assert image == images[0][..., None].tolist()
+    assert label == 7
+    assert len(ds.MnistDataset(str(tmp_path))) == 6
+    assert ds.MnistDataset(str(tmp_path)).get_col_names() == ["image", "label"]
+    with pytest.raises(RuntimeError, match="data_batch_1.bin"):
+        ds.Cifar10Dataset(str(tmp_path), "train")
+    pixels = np.arange(2 * 3072, dtype=np.uint8).reshape(2, 3072)
+    (tmp_path / "test.bin").write_bytes(np.concatenate([np.array([[1, 2], [3, 4]], np.uint8), pixels], axis=1).tobytes())
+    image, fine, coarse = rows(ds.Cifar100Dataset(str(tmp_path), "test", shuffle=False))[1]
+    assert image == pixels[1].reshape(3, 32, 32).transpose(1, 2, 0).tolist()
+    assert (fine, coarse) == (4, 3)
+    with pytest.raises(ValueError, match="usage"):
+        ds.MnistDataset(str(tmp_path), "valid")
+
+
+def test_folders_named_by_classes_are_read(tmp_path: Path) -> None:
+    for name, content in (("cat", b"abc"), ("dog", b"de")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.PNG").write_bytes(content)
+        (tmp_path / name / "notes.txt").write_bytes(b"no image")
+    found = ds.ImageFolderDataset(str(tmp_path), shuffle=False)
+    assert found.get_class_indexing() == {"cat": 0, "dog": 1}
+    assert [(bytes(image), label) for image, label in rows(found)] == [(b"abc", 0), (b"de", 1)]
+    chosen = ds.ImageFolderDataset(str(tmp_path), class_indexing={"dog": 5}, shuffle=False)
+    assert [label for _, label in rows(chosen)] == [5]
+    with pytest.raises(ValueError, match="bird"):
+        ds.ImageFolderDataset(str(tmp_path), class_indexing={"bird": 0})
+    with pytest.raises(RuntimeError, match="no image"):
+        ds.ImageFolderDataset(str(tmp_path), extensions=[".gif"])

@@ -568,3 +568,37 @@ def test_hooks_of_weights_see_zeros_where_nothing_depends_on_them() -> None:
     found = ms.grad(lambda x: x * used * used, None, [used, unused])(X)
     assert seen == [("used", [2.0, 8.0]), ("unused", [0.0, 0.0])]
     assert [g.tolist() for g in found] == [[2.0, 8.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize(("how", "wanted"), [
+    (lambda w, x: ops.assign(w, x * 3), 54.0), (lambda w, x: ops.assign_add(w, x * 3), 66.0),
+    (lambda w, x: ops.assign_sub(w, x * 3), -42.0), (lambda w, x: w.set_data(x * 3), 54.0),
+    (lambda w, x: w.__setitem__(0, x[0] * 3), 54.0), (lambda w, x: ops.scatter_add(w, Tensor([0]), x * 3), 66.0),
+    (lambda w, x: ops.index_add(w, Tensor([0]), x * 3, 0), 66.0),
+])  # fmt: skip
+def test_what_is_written_into_a_parameter_is_a_constant_of_it(how: Any, wanted: float) -> None:
+    """Recorded from MindSpore: it stays what it is differentiated by, whether or not it is."""
+    for weights in (True, False):
+        w = Parameter(Tensor([2.0]), name="w")
+
+        def f(x: Tensor, w: Parameter = w) -> Tensor:
+            how(w, x)
+            return w * x * x
+
+        if weights:
+            by_input, by_weight = ms.grad(f, 0, w)(Tensor([3.0]))
+            assert by_weight.tolist() == [9.0]
+        else:
+            by_input = ms.grad(f)(Tensor([3.0]))
+        assert by_input.tolist() == [wanted]
+        assert w._node is None
+
+
+def test_what_writing_returns_depends_on_what_was_written() -> None:
+    def of(how: Any) -> list[list[float]]:
+        w = Parameter(Tensor([2.0]), name="w")
+        return [g.tolist() for g in ms.grad(lambda x: how(w, x) * x, 0, w)(Tensor([3.0]))]
+
+    assert of(lambda w, x: ops.assign_add(w, x * 3)) == [[20.0], [3.0]]
+    assert of(lambda w, x: ops.index_add(w, Tensor([0]), x * 3, 0)) == [[20.0], [3.0]]
+    assert of(lambda w, x: ops.assign(w, x * 3)) == [[9.0], [3.0]]

@@ -184,3 +184,16 @@ def test_product_cells() -> None:
     np.testing.assert_allclose(gradient.asnumpy(), 2 * X.asnumpy() * ALONG.asnumpy())
     with pytest.raises(TypeError, match="inputs"):
         cube(X)
+
+
+def test_products_refuse_what_does_not_go_with_the_function() -> None:
+    x, y = Tensor([1.0]), Tensor([2.0])
+    product = nn.Jvp(lambda x, y: x * x + y)
+    assert [t.tolist() for t in product(x, y, (x, x, x))] == [[3.0], [3.0]]
+    for kind, v in ((IndexError, (x,)), (TypeError, x)):
+        with pytest.raises(kind, match="Jvp"):
+            product(x, y, v)
+    with pytest.raises(TypeError, match="Vjp"):
+        nn.Vjp(lambda x: x * x)(x, (x, x))
+    with pytest.raises(TypeError, match="Vjp"):
+        nn.Vjp(lambda x, y: (x * y, x))(x, y, x)

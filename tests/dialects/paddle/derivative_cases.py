@@ -251,7 +251,8 @@ NOT_DIFFERENTIABLE = set(words(
     "bitwise_or bitwise_right_shift bitwise_xor bucketize count_nonzero eq equal equal_all gcd ge greater greater_equal "
     "greater_than gt histogram histogram_bin_edges histogramdd isclose isfinite isin isinf isnan isneginf isposinf isreal lcm "
     "le less less_equal less_than logical_and logical_not logical_or logical_xor lt ne nextafter nonzero not_equal "
-    "searchsorted shard_index signbit unique unique_consecutive linalg.matrix_rank "
+    "searchsorted shard_index signbit unique unique_consecutive linalg.matrix_rank geometric.reindex_graph "
+    "geometric.reindex_heter_graph geometric.sample_neighbors geometric.weighted_sample_neighbors "
     # shapes and other facts about tensors
     "broadcast_shape broadcast_shapes data_ptr get_device get_strides is_complex is_contiguous is_dense is_dist is_empty "
     "is_floating_point is_integer is_same_shape is_selected_rows is_sparse is_sparse_coo is_sparse_csr is_tensor numel rank "
@@ -263,7 +264,10 @@ NOT_DIFFERENTIABLE = set(words(
     "randint_like randn randn_like randperm range standard_gamma standard_normal tensor to_tensor tril_indices triu_indices "
     "uniform zeros zeros_like bernoulli_ cauchy_ exponential_ fill_ fill_diagonal_ geometric_ log_normal_ normal_ random_ "
     "uniform_ zero_ linalg.svd_lowrank linalg.pca_lowrank "
+    # sparse tensors, whose values are differentiated (test_sparse.py)
+    "coalesce cols crows dense_dim indices is_coalesced nnz sparse_dim to_dense to_sparse_coo to_sparse_csr values "
     # conversions, copies, the tape itself, settings
+    "async_save "
     "apply apply_ astype backward bfloat16 bool byte cdouble cfloat char complex128 complex64 contiguous copy_ cpu cuda double "
     "float float16 float32 float64 get_tensor half int int16 int32 int64 int8 item long numpy pin_memory set_value short to "
     "to_dlpack tolist type_as uint32 uint64 uint8 value disable_signal_handler disable_static enable_static "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
 import subprocess
 import sys
 import weakref
@@ -230,11 +231,85 @@ def test_fluid_functions_keep_their_old_defaults() -> None:
 # ------------------------------------------------------------------------------------------ the other edges
 
 
+@pytest.mark.parametrize(("name", "remedy"), [
+    ("Executor", "dynamic mode"), ("Program", "to_static"), ("append_backward", "loss.backward"), ("save", "state_dict"),
+])  # fmt: skip
+def test_static_programs_are_refused_with_the_remedy(name: str, remedy: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"paddle.static.{name}: .*{remedy}"):
+        getattr(paddle.static, name)()
+    with pytest.raises(NotImplementedError, match="to_static"):
+        paddle.enable_static()
+
+
+def test_sparse_tensors_go_further() -> None:
+    """Products by rows, gradients of sparse leaves, and functions whose gradients PaddlePaddle lacks on the CPU."""
+    s = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2], stop_gradient=False)
+    y = paddle.sparse.matmul(s, paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert y.tolist() == [[3.0, 4.0], [2.0, 4.0]]
+    y.sum().backward()
+    assert s.grad.is_sparse_coo()
+    assert s.grad.to_dense().tolist() == [[0.0, 7.0], [3.0, 0.0]]
+    x = leaf([[0.0, 3.0], [2.0, 0.0]])
+    paddle.sparse.square(x.to_sparse_csr()).to_dense().sum().backward()
+    assert x.grad.tolist() == [[0.0, 6.0], [4.0, 0.0]]
+    p = paddle.sparse.nn.functional.softmax(leaf([[1.0, 2.0], [0.0, 5.0]]).to_sparse_csr())
+    assert p.to_dense().sum(1).tolist() == pytest.approx([1.0, 1.0])
+    with pytest.raises(ValueError, match="to_dense"):
+        s.numpy()
+
+
+def test_a_file_in_the_binary_format_that_is_cut_off_is_refused(tmp_path: Any) -> None:
+    path = tmp_path / "x"
+    paddle.save(paddle.ones([3]), str(path), use_binary_format=True)
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(pickle.UnpicklingError, match="as many elements"):
+        paddle.load(str(path))
+
+
+def test_async_save_writes_what_there_was(tmp_path: Any) -> None:
+    x = paddle.ones([2])
+    paddle.async_save({"x": x}, str(tmp_path / "x"))
+    x.zero_()
+    paddle.framework.clear_async_save_task_queue()
+    assert paddle.load(str(tmp_path / "x"))["x"].tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="cannot be saved"):
+        paddle.async_save(lambda: 0, str(tmp_path / "y"))
+
+
+def test_flops_counts_layers(capsys: Any) -> None:
+    net = paddle.nn.Sequential(paddle.nn.Conv2D(1, 3, 3), paddle.nn.ReLU(), paddle.nn.Flatten(), paddle.nn.Linear(48, 2))
+    assert paddle.flops(net, [1, 1, 6, 6]) == 48 * 10 + 48 * 2
+    assert "Total Flops: 576     Total Params: 128" in capsys.readouterr().out
+
+
+def test_attention_at_some_places_is_that_of_a_mask() -> None:
+    q, k, v = (leaf(np.random.default_rng(i).standard_normal((1, 2, 3, 4)).astype("float32")) for i in range(3))
+    allowed = np.tril(np.ones((3, 3), "float32"))
+    mask = paddle.to_tensor(np.stack([allowed, allowed])).to_sparse_csr()
+    found = paddle.sparse.nn.functional.attention(q, k, v, mask)
+    hidden = paddle.to_tensor(np.where(allowed > 0, 0.0, -1e9).astype("float32"))
+    scores = paddle.matmul(q, k, transpose_y=True) / 2.0 + hidden
+    np.testing.assert_allclose(found.numpy(), paddle.matmul(paddle.nn.functional.softmax(scores), v).numpy(), atol=1e-6)
+
+
+def test_folders_of_images_are_data_sets(tmp_path: Any) -> None:
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "x.npy", np.full((2, 2, 3), ord(name), np.uint8))
+    found = paddle.vision.datasets.DatasetFolder(str(tmp_path), loader=np.load, extensions=(".npy",))
+    assert found.classes == ["a", "b"]
+    assert [(int(x[0, 0, 0]), y) for x, y in (found[0], found[1])] == [(97, 0), (98, 1)]
+    with pytest.raises(AttributeError, match="fetches its images"):
+        paddle.vision.datasets.MNIST  # noqa: B018 - the look-up is the test
+    with pytest.raises(NotImplementedError, match="fetches no weights"):
+        paddle.vision.models.resnet18(pretrained=True)
+
+
 def test_unknown_names_say_who_answers() -> None:
     with pytest.raises(AttributeError, match="near it are .*ones_like"):
         paddle.oneslike  # noqa: B018 - the look-up is the test
     with pytest.raises(AttributeError, match="retrograde answering"):
-        paddle.ones([1]).to_sparse_csr  # noqa: B018 - the look-up is the test
+        paddle.ones([1]).resize_  # noqa: B018 - the look-up is the test
 
 
 @pytest.mark.parametrize("call,error,words", [

@@ -243,3 +243,115 @@ def test_derivatives_of_log_ndtr_far_above_zero():
         t = torch.tensor(x, dtype=torch.float64)
         assert torch.func.grad(f)(t).item() == pytest.approx(density, rel=1e-12, abs=1e-322)
         assert torch.func.grad(torch.func.grad(f))(t).item() == pytest.approx(-x * density, rel=1e-9, abs=1e-320)
+
+
+def test_what_a_pass_tells_while_it_runs():
+    x, y, told = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True), []
+    a, b = x * 2, y * 3
+    c = a * b
+    leaf_of = lambda t: t.grad_fn.next_functions[0][0]  # noqa: E731
+    nodes = (a.grad_fn, b.grad_fn, leaf_of(a), leaf_of(b))
+
+    def hook(g):
+        told.append((torch._C._current_graph_task_id(), [torch._C._will_engine_execute_node(n) for n in nodes]))
+        orders.append([n.name().split(":")[-1] for n in torch._C._current_graph_task_execution_order()])
+        torch.autograd.Variable._execution_engine.queue_callback(lambda: told.append("end"))
+
+    orders = []
+    c.register_hook(hook)
+    c.sum().backward(retain_graph=True)
+    c.sum().backward(retain_graph=True, inputs=[x])
+    (first, all_of), end, (second, some), _ = told
+    assert (end, second - first) == ("end", 1)
+    assert (all_of, some) == ([True] * 4, [True, False, True, False])
+    assert orders[0][:2] == ["SumBackward0", "MulBackward0"]
+    assert sorted(orders[0]) == sorted(["SumBackward0", "MulBackward0", "MulBackward0", "MulBackward0", *["AccumulateGrad"] * 2])
+    assert orders[1] == ["SumBackward0", "MulBackward0", "MulBackward0", "AccumulateGrad"]
+    assert torch._C._current_graph_task_id() == -1
+    for call in (torch._C._current_graph_task_execution_order, lambda: torch._C._will_engine_execute_node(a.grad_fn)):
+        with pytest.raises(RuntimeError, match="no backward pass"):
+            call()
+    looks = x.split(1)[1].grad_fn._input_metadata
+    assert [(m.shape, m.dtype, m.device) for m in looks] == [(torch.Size([1]), torch.float32, torch.device("cpu"))] * 2
+
+
+def test_the_versions_of_a_tensor_go_on_when_it_gets_other_data():
+    x = torch.zeros(3)
+    x.add_(1)
+    x.data = torch.ones(2)
+    assert x._version == 1
+    x.add_(1)
+    assert x._version == 2
+    other = torch.ones(2)
+    y = torch.zeros(2)
+    y.data = other.add_(1).add_(1)
+    assert (y._version, other._version) == (0, 2)
+    y.add_(1)
+    assert (y._version, other._version, other.tolist()) == (1, 2, [4, 4])
+
+
+def test_anomaly_mode_warns_where_it_raises_and_names_the_node_that_another_is_the_derivative_of():
+    with torch.autograd.detect_anomaly():
+        x = torch.zeros(1, requires_grad=True)
+        (g,) = torch.autograd.grad(x * x * 1, x, create_graph=True)
+        assert type(g.grad_fn.metadata["parent_"]).__name__ == "MulBackward0"
+        with pytest.raises(RuntimeError, match="nan"), pytest.warns(UserWarning, match="recorded here"):
+            (x.sqrt() * 0).backward()
+
+
+def test_inference_tensors_stay_out_of_the_graph():
+    with torch.inference_mode():
+        x = torch.ones(2, requires_grad=True)
+    assert x.data.is_inference()
+    for change in (lambda: x.requires_grad_(), lambda: x.resize_(3), lambda: torch.nn.Parameter(x.detach())):
+        with pytest.raises(RuntimeError, match="inference"):
+            change()
+    with pytest.raises(RuntimeError, match="True or False"):
+        torch.ones(1).requires_grad = 1
+
+
+def test_gradcheck_looks_at_what_has_no_cotangent():
+    class Tenfold(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 10
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 10
+
+    check, x = torch.autograd.gradcheck, torch.ones(2, dtype=torch.double, requires_grad=True)
+    with pytest.raises(TypeError):
+        check(Tenfold.apply, x)
+    assert check(Tenfold.apply, x, check_undefined_grad=False)
+
+    def hooked(x):
+        y = x.clone()
+        y.register_hook(refuse)
+        return y
+
+    def refuse(g):
+        if g is None:
+            raise RuntimeError("nothing")
+
+    with pytest.raises(RuntimeError, match="no gradient"):
+        check(hooked, x)
+    assert check(lambda t: t.long(), x), "what has no derivative has the right one"
+    assert torch.autograd.gradgradcheck(torch.sin, x, check_fwd_over_rev=True)
+    for wrong in ({"check_batched_grad": True, "check_backward_ad": False, "check_forward_ad": True},
+                  {"check_batched_forward_grad": True}):  # fmt: skip
+        with pytest.raises(AssertionError, match="batched"):
+            check(torch.sin, x, **wrong)
+
+
+def test_zeros_are_made_for_edges_that_are_used():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    unused = torch.autograd.graph.get_gradient_edge(x.split(1)[0])
+    other = torch.zeros(3, requires_grad=True)
+    found = torch.autograd.grad(y.sum(), [edge, other], materialize_grads=True, retain_graph=True)
+    assert [g.tolist() for g in found] == [[1, 1], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="edge"):
+        torch.autograd.grad(y.sum(), [unused], materialize_grads=True)

@@ -21,15 +21,38 @@ INSIDE = {
 }
 
 
-@pytest.mark.parametrize("use_reentrant", [False, True])
 @pytest.mark.parametrize("name", INSIDE)
-def test_gradients_inside(name, use_reentrant):
+def test_gradients_inside(name):
     x = leaf()
     (wanted,) = torch.autograd.grad(INSIDE[name](x).sum(), x)
-    (found,) = torch.autograd.grad(checkpoint(INSIDE[name], x, use_reentrant=use_reentrant).sum(), x)
+    (found,) = torch.autograd.grad(checkpoint(INSIDE[name], x, use_reentrant=False).sum(), x)
     assert torch.allclose(found, wanted)
-    checkpoint(INSIDE[name], x, use_reentrant=use_reentrant).sum().backward()
+    checkpoint(INSIDE[name], x, use_reentrant=False).sum().backward()
     assert torch.allclose(x.grad, wanted)
+
+
+def test_a_reentrant_checkpoint_is_one_node_whose_backward_begins_a_pass():
+    x, w, calls = leaf(), torch.tensor(2.0, requires_grad=True), []
+
+    def f(v, k):
+        calls.append(torch.is_grad_enabled())
+        return torch.nn.functional.dropout(v.sin() * w), k, None
+
+    torch.manual_seed(0)
+    with pytest.warns(UserWarning, match="use_reentrant"):
+        y, k, nothing = checkpoint(f, x, 3)
+    assert (type(y.grad_fn).__name__, k, nothing) == ("CheckpointFunctionBackward", 3, None)
+    y.sum().backward(retain_graph=True)
+    assert calls == [False, True]
+    kept = y.detach() / (2 * x.detach().sin())
+    assert torch.allclose(x.grad, 2 * x.detach().cos() * kept), "the numbers drawn are those of the first call"
+    assert torch.allclose(w.grad, (x.detach().sin() * kept).sum())
+    for other in (lambda: torch.autograd.grad(y.sum(), x), lambda: y.sum().backward(inputs=[x])):
+        with pytest.raises(RuntimeError, match="use_reentrant=False"):
+            other()
+    with pytest.warns(UserWarning, match="no input requires grad"):
+        z = checkpoint(lambda v: v * w, torch.ones(1), use_reentrant=True)
+    assert not z.requires_grad
 
 
 def test_a_region_and_a_stream_that_have_ended():
@@ -123,3 +146,21 @@ def test_an_argument_that_was_written_since(reentrant: bool):
     with pytest.raises(RuntimeError, match="changed in place"):
         z.sum().backward()
     assert x.grad is None
+
+
+def test_a_function_inside_a_checkpoint_is_given_the_tensors_that_it_saved():
+    class First(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(y)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            found.append(ctx.saved_tensors[0])
+            return g, None
+
+    found, other = [], torch.ones(1)
+    checkpoint(First.apply, leaf(), other, use_reentrant=False).sum().backward()
+    First.apply(leaf(), other).sum().backward()
+    assert found[0] is found[1] is other

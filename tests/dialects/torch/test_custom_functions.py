@@ -356,3 +356,161 @@ def test_backward_passes_inside_of_each_other():
     with pytest.raises(KeyError, match="bottom"):
         Deep.apply(x).sum().backward()
     assert torch.is_grad_enabled()
+
+
+class Exponential(torch.autograd.Function):
+    """Keeps its output, has all the rules, and is mapped by itself."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0]
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * ctx.saved_tensors[0]
+
+
+def test_a_generated_rule_stands_under_every_order_of_transforms():
+    f, x = Exponential.apply, torch.tensor([0.5, 1.0, 2.0])
+    func = torch.func
+    e = x.exp()
+    assert torch.allclose(func.vmap(lambda t: func.jvp(f, (t,), (t,))[1])(x), x * e)
+    assert torch.allclose(func.jacfwd(f)(x), torch.diag(e))
+    assert torch.allclose(func.hessian(lambda t: f(t).sum())(x), torch.diag(e))
+    assert torch.allclose(func.vmap(func.vmap(f))(x.expand(2, 3)), e.expand(2, 3))
+    mapped = lambda t: func.vmap(f)(t).sum()  # noqa: E731
+    assert torch.allclose(func.grad(mapped)(x), e)
+    assert torch.allclose(func.grad(lambda t: func.grad(mapped)(t).sum())(x), e), "what was saved has its history"
+    assert torch.allclose(func.jvp(lambda t: func.vmap(f)(t), (x,), (x,))[1], x * e)
+
+
+def test_a_function_that_no_rule_covers_is_refused_whatever_it_is_applied_to():
+    class Bare(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+    class Unmapped(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return 2 * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+
+    one = torch.ones(3)
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(lambda t: (Bare.apply(one) * t).sum())(one)
+    with pytest.raises(RuntimeError, match="generate_vmap_rule"):
+        torch.func.vmap(lambda t: Unmapped.apply(one) * t)(one)
+    with pytest.raises(RuntimeError, match="generate_vmap_rule"):
+        torch.func.vmap(torch.func.grad(Unmapped.apply))(one)
+
+
+def test_a_function_under_transforms_may_change_its_argument():
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.mark_dirty(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+
+    same = []
+
+    def f(x):
+        y = x.clone()
+        z = Doubled.apply(y)
+        same.append(z is y)
+        return (z * y).sum()
+
+    assert torch.func.grad(f)(torch.tensor([1.0, 2.0])).tolist() == [8, 16]
+    assert same == [True]
+
+
+def test_a_vmap_rule_sees_the_dimensions_of_tensors_in_containers():
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(factors, scale):
+            return factors[0] * factors[1] * scale
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, factors, scale):
+            seen.append(in_dims)
+            return factors[0] * factors[1] * scale, 0
+
+    class TwoDims(Product):
+        @staticmethod
+        def vmap(info, in_dims, x, scale):
+            return x, (0, 0)
+
+    seen = []
+    x = torch.tensor([1.0, 2.0])
+    assert torch.func.vmap(lambda t: Product.apply([t, t], 3))(x).tolist() == [3, 12]
+    assert seen == [([0, 0], None)]
+    with pytest.raises(RuntimeError, match="out_dims"):
+        torch.func.vmap(lambda t: TwoDims.apply(t, 1))(x)
+
+
+def test_the_node_of_a_function_under_a_transform_says_that_it_was_made_by_one():
+    names = []
+    torch.func.grad(lambda x: names.append(type(y := Exponential.apply(x)).__name__ + type(y.grad_fn).__name__) or y.sum())(
+        torch.ones(2)
+    )
+    assert names == ["TensorExponentialGeneratedBackward"]
+
+
+def test_jvp_sees_what_was_saved_for_it():
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(3 * x)
+            return x * x
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0]
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with forward_ad.dual_level():
+        y = Scaled.apply(forward_ad.make_dual(x, torch.ones(2)))
+        assert forward_ad.unpack_dual(y).tangent.tolist() == [3, 6]
+        y.sum().backward()
+    assert x.grad.tolist() == [1, 2]
+
+
+def test_an_instance_of_a_function_is_of_no_use():
+    with pytest.warns(DeprecationWarning, match="apply"):
+        instance = Exponential()
+    with pytest.raises(RuntimeError, match="apply"):
+        instance(torch.ones(1))

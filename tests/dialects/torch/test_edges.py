@@ -426,6 +426,11 @@ def test_a_property_that_cannot_be_read_yet_is_no_attribute_already():
         ball.register_parameter("k", None)
 
 
+def test_a_module_without_an_attribute_says_so_in_python_s_words():
+    with pytest.raises(AttributeError, match="'Linear' object has no attribute 'wieght'"):
+        torch.nn.Linear(1, 1).wieght  # noqa: B018
+
+
 def test_marks_for_a_profile_of_cuda_code_refuse_where_they_begin():
     @torch.cuda.nvtx.range("step")
     def step():

@@ -216,3 +216,21 @@ def test_compiled_modules_are_modules_around_others():
     with pytest.raises(RuntimeError):
         inner.load_state_dict(outer.state_dict())
     assert torch.compile(inner, disable=True) is inner
+
+
+def test_channels_last_in_memory_is_kept_by_pooling_and_batch_norm():
+    functional = torch.nn.functional
+    x = torch.arange(192.0).view(2, 3, 4, 8).contiguous(memory_format=torch.channels_last)
+    for f in (
+        lambda x: functional.max_pool2d(x, 2), lambda x: functional.avg_pool2d(x, 2),
+        lambda x: functional.adaptive_avg_pool2d(x, 2), lambda x: functional.max_pool2d(x, 2, return_indices=True)[1],
+        lambda x: functional.batch_norm(x, None, None, training=True), torch.nn.BatchNorm2d(3), torch.nn.BatchNorm2d(3).eval(),
+    ):  # fmt: skip
+        y, plain = f(x), f(x.contiguous())
+        assert y.is_contiguous(memory_format=torch.channels_last)
+        assert plain.is_contiguous()
+        assert torch.allclose(y, plain, atol=1e-5)
+
+
+def test_a_generator_prints_under_pytorch_s_name():
+    assert repr(torch.Generator()).startswith("<torch._C.Generator object at 0x")

@@ -99,10 +99,10 @@ def test_hooks_at_registration():
     finally:
         for handle in handles:
             handle.remove()
-    assert seen == [("weight", "Parameter"), ("bias", "NoneType"), ("0", "Linear")]
+    assert seen == [("weight", "Parameter"), ("0", "Linear")], "no parameter is no registration"
     assert m.state.item() == 1
     nn.Linear(1, 1)
-    assert len(seen) == 3
+    assert len(seen) == 2
 
 
 def loads(module, state, prefix, *rest):
@@ -234,3 +234,38 @@ def test_backward_hooks_of_both_kinds_do_not_go_along():
             getattr(m, second)(lambda *_: None)
         handle.remove()
         getattr(m, second)(lambda *_: None)
+
+
+def test_backward_hooks_may_return_lists_and_nothing_but_gradients():
+    x = torch.zeros(2, requires_grad=True)
+    m = torch.nn.Tanh()
+    post, pre = m.register_full_backward_hook, m.register_full_backward_pre_hook
+    with post(lambda m, gi, go: [2 * gi[0]]), pre(lambda m, go: [3 * go[0]]):
+        m(x).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    for register in (post, pre):
+        with register(lambda *given: 1), pytest.raises(TypeError, match="int"):
+            m(x).sum().backward()
+
+
+def test_hooks_of_the_old_kind_warn_where_the_module_is_no_single_operation():
+    class Both(torch.nn.Module):
+        def forward(self, x):
+            return x * 2, x.exp()
+
+    for m in (torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Tanh()), Both()):
+        m.register_backward_hook(lambda *given: None)
+        with pytest.warns(FutureWarning, match="register_full_backward_hook"):
+            m(torch.ones(1, requires_grad=True))
+    m = torch.nn.Linear(1, 1)
+    m.register_full_backward_hook(lambda *given: None)
+    with pytest.warns(UserWarning, match="none of whose inputs"):
+        m(torch.ones(1, 1)).backward()
+
+
+def test_every_module_has_backward_hooks_of_one_kind():
+    of_every = torch.nn.modules.module
+    with of_every.register_module_backward_hook(lambda *given: None), pytest.raises(RuntimeError, match="old kind"):
+        of_every.register_module_full_backward_hook(lambda *given: None)
+    with of_every.register_module_full_backward_hook(lambda *given: None), pytest.raises(RuntimeError, match="full"):
+        of_every.register_module_backward_hook(lambda *given: None)

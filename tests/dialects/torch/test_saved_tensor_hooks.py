@@ -130,3 +130,37 @@ def test_what_a_node_shows_of_what_it_saved():
         z.grad_fn._saved_self  # noqa: B018
     with torch.autograd.set_detect_anomaly(True):
         assert "test_saved" in "".join((x * 2).grad_fn.metadata["traceback_"])
+
+
+def test_pack_hooks_see_the_tensor_that_is_saved_with_its_history():
+    x, seen = torch.ones(2, requires_grad=True), []
+
+    def pack(t):
+        seen.append((t is x, t.requires_grad, None if t.grad_fn is None else t.grad_fn.name()))
+        return (t * 3).detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t / 3):
+        y = x.sin()
+        y.cos().sum().backward()
+    assert seen == [(True, True, None), (False, True, "SinBackward0")]
+    assert torch.allclose(x.grad, -x.detach().sin().sin() * x.detach().cos())
+
+
+def test_pack_hooks_see_what_a_function_saves_of_its_own_outputs():
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.exp()
+            ctx.save_for_backward(x, y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[1]
+
+    x, calls = torch.ones(2, requires_grad=True), []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: calls.append("in") or t, lambda t: calls.append("out") or t):
+        y = Exp.apply(x)
+    y.sum().backward()
+    assert calls == ["in", "in", "out", "out"]
+    assert torch.equal(x.grad, y.detach())

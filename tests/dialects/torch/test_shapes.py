@@ -312,8 +312,15 @@ def test_a_strided_view_inside_a_transform_is_of_what_lies_without_gaps():
     for other in (x[:, ::2], x[0, :1].expand(2, 3)):
         with pytest.raises(RuntimeError, match="no storage"):
             torch.func.jvp(lambda x: x.as_strided((2,), (1,), 1), (other,), (other,))
-    with pytest.raises(RuntimeError, match="no storage"):
-        torch.func.vmap(lambda x: x.as_strided((2,), (1,), 0), in_dims=1)(x)
+
+
+def test_a_strided_view_under_vmap_is_of_the_memory_of_the_whole_batch():
+    x = torch.arange(6.0).reshape(2, 3)
+    columns = torch.func.vmap(lambda x: x.as_strided((2,), (1,), 0), in_dims=1)
+    assert columns(x).tolist() == [[0, 1], [1, 2], [2, 3]]
+    assert torch.func.vmap(lambda x: x.as_strided((2,), (3,)), in_dims=1)(x).tolist() == [[0, 3], [1, 4], [2, 5]]
+    with pytest.raises(RuntimeError, match="past the elements"):
+        torch.func.vmap(lambda x: x.as_strided((2,), (4,), 0), in_dims=1)(x)
 
 
 def test_products_of_permuted_tensors_lie_in_c_order():

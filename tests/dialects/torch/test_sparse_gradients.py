@@ -253,3 +253,9 @@ def test_the_gradient_of_a_dense_matrix_behind_a_product(product, wanted):
     assert torch.equal(out.detach(), product(torch.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse(), w))
     out.sum().backward()
     assert x.grad.tolist() == wanted
+
+
+def test_older_names_of_products_and_axes():
+    s = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 0]]), torch.tensor([2.0, 3.0]), (2, 2))
+    assert (s.ndimension(), torch.dsmm(s, torch.ones(2, 2)).tolist()) == (2, [[2.0, 2.0], [3.0, 3.0]])
+    assert torch.dsmm(torch.eye(2), torch.ones(2, 1)).tolist() == [[1.0], [1.0]]

@@ -23,7 +23,7 @@ import numpy as np
 
 from . import integers, llvm, threads
 from .copies import packed
-from .functions import FUNCTIONS, OF_TWO, Unsupported, signbit
+from .functions import CIRCULAR, FUNCTIONS, OF_TWO, Halves, Unsupported, halves, signbit
 from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -141,6 +141,8 @@ class _Emitter:
             "b": Vectors(code, lanes, "i8"), "B": Vectors(code, lanes, "i8"), "h": Vectors(code, lanes, "i16"),
         }  # fmt: skip
         self.scalars: list[tuple[str, str]] = []
+        self.angles: dict[tuple[str, str], Halves] = {}
+        """What was computed of angles in these steps."""
         kind = llvm.processor()
         if kind is not None and not kind.half and any(x == "e" for _, _, x in program.steps):
             raise Unsupported("float16, which this processor has no conversion for")
@@ -275,6 +277,7 @@ class _Emitter:
     def computed(self, loaded: dict[int, str]) -> list[str]:
         """The value of each step, from those of the operands."""
         values: list[str] = []
+        self.angles.clear()
         for name, args, kind in self.program.steps:
             if name == "operand":
                 values.append(loaded[args[0]])
@@ -316,6 +319,19 @@ def _one(function: Callable[[Vectors, str], str], name: str = "") -> Form:
         if kind in _INTEGERS and whole is not None:
             return whole(e.stored[kind], kind != "B", x)
         return function(e.vectors(kind), x)
+
+    return form
+
+
+def _circular(function: Callable[[Vectors, str, Halves], str]) -> Form:
+    """A function of angles: what is known of an angle from another one of them is not computed again."""
+
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        v, x = e.vectors(kind), e.operand(args[0], kind, values)
+        found = e.angles.get((v.number, x))
+        if found is None:
+            found = e.angles[v.number, x] = halves(v, x)
+        return function(v, x, found)
 
     return form
 
@@ -469,6 +485,7 @@ _ONES: dict[str, Callable[[Vectors, str], str]] = {
 _FORMS: dict[str, Form] = {
     "add": _arithmetic("add", "fadd"), "subtract": _arithmetic("subtract", "fsub"), "multiply": _arithmetic("multiply", "fmul"),
     "divide": _arithmetic("divide", "fdiv"), **{name: _one(function, name) for name, function in _ONES.items()},
+    **{name: _circular(function) for name, function in CIRCULAR.items()},
     "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "signbit": _question(signbit),
     "maximum": _extreme("oge"), "minimum": _extreme("ole"), "clip": _clip, "where": _where, "astype": _cast,
     "zeros_like": _alike(0.0), "ones_like": _alike(1.0),
@@ -483,8 +500,8 @@ _FORMS: dict[str, Form] = {
     **{name: _of_two(function, name) for name, function in OF_TWO.items()},
 }  # fmt: skip
 _COSTS = {
-    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), **dict.fromkeys(OF_TWO, 16), "pow": 40,
-    **dict.fromkeys(GAMMA, 60),
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys((*FUNCTIONS, *CIRCULAR), 12),
+    **dict.fromkeys(OF_TWO, 16), "pow": 40, **dict.fromkeys(GAMMA, 60),
 }  # fmt: skip
 """Steps of work per element, counted as in threads.py."""
 

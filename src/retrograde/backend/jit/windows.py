@@ -19,8 +19,9 @@ import numpy as np
 
 from . import llvm, threads
 from .copies import packed
+from .lines import either
 from .operands import address
-from .vectors import LANES, Part, Vectors
+from .vectors import Part, Vectors
 
 LEAST = 1 << 10
 """Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms, and each later one takes a tenth of NumPy's passes."""
@@ -139,6 +140,14 @@ def _run(
     return out
 
 
+def _lanes(size: int) -> int:
+    """Of vectors of numbers of so many bytes: a register's, so that as many are in registers while they are transposed; of the
+    narrowest two, as measured with SSE."""
+    kind = llvm.processor()
+    assert kind is not None  # there is a function
+    return max(kind.register, 32) // size
+
+
 class _Call(NamedTuple):
     """What a kernel is given for operands of a shape and two tables."""
 
@@ -161,7 +170,7 @@ def _call(
     if function is None:
         return None
     lines = size // columns.results
-    units = -(-lines // (LANES if x.itemsize == 4 else LANES // 2)) * len(columns.strips)
+    units = -(-lines // _lanes(x.itemsize)) * len(columns.strips)
     work = max(size * len(columns.places) // columns.results, x.size)
     return _Call(function, shape, units, work, lines, *_geometry(rows, columns, more))
 
@@ -300,9 +309,16 @@ def _each_window(
             write(j, end, [result.load(square, k * lanes, align=result.size * lanes) for k in range(lanes)])
 
         def write(j: str, end: str, columns: list[str]) -> None:
-            inside = Part(result.below(code.value(f"sub i64 {end}, {j}")))
-            for row, start in zip(result.transposed(columns), starts, strict=True):
-                inside.store(result, row, "%out", code.add(start, j))
+            some, rows = code.value(f"sub i64 {end}, {j}"), result.transposed(columns)
+
+            def store(part: Part) -> None:
+                for row, start in zip(rows, starts, strict=True):
+                    part.store(result, row, "%out", code.add(start, j))
+
+            # Processors are slow with masks.
+            either(
+                code, code.value(f"icmp eq i64 {some}, {lanes}"), lambda: store(Part()), lambda: store(Part(result.below(some)))
+            )
 
         code.loop(j0, j1, lanes, block)
 
@@ -317,7 +333,7 @@ def _window(code: Any, h: str, x: str, number: str, w: str) -> tuple[str, str, C
 
 def _weighted(code: Any, number: str, variant: Sequence[int]) -> None:
     has, divided = variant  # has: 1 with weights, 2 where each window is one element
-    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    v = Vectors(code, _lanes(4 if number == "float" else 8), number)
 
     def scalar(pointer: str, k: str) -> str:
         return str(code.spread(v.lanes, number, code.value(f"load {number}, ptr {code.at(number, pointer, k)}")))
@@ -366,7 +382,7 @@ def _larger(v: Vectors, other: str, best: str) -> str:
 
 
 def _maxima(code: Any, number: str, variant: Sequence[int]) -> None:
-    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    v = Vectors(code, _lanes(4 if number == "float" else 8), number)
 
     def best(old: str, new: str) -> str:
         return str(code.value(f"select {v.mask} {_larger(v, new, old)}, {v.type} {new}, {v.type} {old}"))
@@ -384,7 +400,7 @@ def _maxima(code: Any, number: str, variant: Sequence[int]) -> None:
 
 
 def _places(code: Any, number: str, variant: Sequence[int]) -> None:
-    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    v = Vectors(code, _lanes(4 if number == "float" else 8), number)
     index = Vectors(code, v.lanes, "i32")
     lanes = "<" + ", ".join(f"i32 {k}" for k in range(v.lanes)) + ">"
 
@@ -432,7 +448,7 @@ def _all(v: Vectors) -> str:
 
 def _scattered(code: Any, number: str, variant: Sequence[int]) -> None:
     """A unit is a plane."""
-    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    v = Vectors(code, _lanes(4 if number == "float" else 8), number)
 
     def plane(p: str) -> None:
         out = code.at(number, "%out", code.mul(p, "%size"))

@@ -10,7 +10,6 @@ import ctypes
 import functools
 import importlib
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -56,8 +55,12 @@ def word(x: Any, at: int) -> int:
 @functools.cache
 def numpys_functions() -> tuple[int, ...] | None:
     """The addresses of the type of arrays and of the functions that are called; None where they are not known."""
-    windows = sys.platform == "win32"  # elsewhere a letter says it: the variables are read from a file, 3 ms
-    free = sysconfig.get_config_var("Py_GIL_DISABLED") if windows else "t" in sys.abiflags
+    if sys.platform == "win32":  # elsewhere a letter says it: the variables are read from a file, 3 ms
+        import sysconfig
+
+        free = sysconfig.get_config_var("Py_GIL_DISABLED")
+    else:
+        free = "t" in sys.abiflags
     if sys.implementation.name != "cpython" or hasattr(sys, "gettotalrefcount") or free:
         return None
     try:

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..._tree import TreeDef
 from ...backend.jit import llvm
+from ...core.node import Accumulate
 from ...core.value import Value
 from . import interpreter
 from .interpreter import ITEMS, TYPE, Code, Layout, fits, spec, word, words
@@ -49,9 +50,9 @@ _NEW_SLOT = 65
 
 _LAYOUT = Layout(
     {"array": np.ndarray, "none": None, "true": True, "false": False, "zero": 0, "empty": (), "_grad": "_grad", "missed": MISSED,
-     "tuple": tuple},
+     "tuple": tuple, "leaf": Accumulate},
     ("new", "looks", "look_count", "rest", "arguments", "argument_count", "taken", "taken_count", "captured", "captured_count",
-     "compiled", "results", "result_count", "steps", "step_count"),
+     "compiled", "results", "result_count", "steps", "step_count", "then"),
 )  # fmt: skip
 
 # Kinds of looks. Each has four words: the kind, where it looks, what else it needs, and what is to be there. The looks into one
@@ -64,16 +65,20 @@ _LEAF, _TUPLE, _LIST, _NONE = range(4)
 
 
 class _Fields(NamedTuple):
-    """Where a `Value` has its fields."""
+    """Where a `Value` has its fields, and a leaf its hooks."""
 
     array: int
     node: int
     level: int
+    hooks: int
+
+
+_SLOTS = tuple([vars(Value)[name] for name in ("_a", "_node", "_level")]) + (vars(Accumulate)["hooks"],)
 
 
 @functools.cache
 def _fields() -> _Fields:
-    members = [word(vars(Value)[name], _MEMBER) for name in ("_a", "_node", "_level")]
+    members = [word(slot, _MEMBER) for slot in _SLOTS]
     return _Fields(*[ctypes.c_int64.from_address(m + _OFFSET).value for m in members])
 
 
@@ -82,19 +87,27 @@ def offered() -> bool:
     """Whether Python's objects lie in memory as they are read here."""
     if not interpreter.offered() or not llvm.available():
         return False
-    if any(type(vars(Value)[name]) is not types.MemberDescriptorType for name in ("_a", "_node", "_level")):
+    if any(type(slot) is not types.MemberDescriptorType for slot in _SLOTS):
         return False
     cell, entries, items, value = types.CellType(MISSED), {1: 2, 3: 4}, [1, MISSED], object.__new__(Value)
     ordered, some = OrderedDict(entries), {1, 2, 3}
     value._a, value._node, value._level = MISSED, (), 0
+    leaf = object.__new__(Accumulate)
+    leaf.hooks = MISSED
     found = _fields()
     return (
         all(0 < at < 256 for at in found) and word(value, found.array) == id(MISSED) and word(value, found.node) == id(())
-        and word(value, found.level) == id(0) and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
+        and word(value, found.level) == id(0) and word(leaf, found.hooks) == id(MISSED)
+        and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
         and word(ordered, _CONTENT) == 2 and word(some, _USED) == 3
         and word(items, _CONTENT) == 2
         and ctypes.c_int64.from_address(word(items, ITEMS) + 8).value == id(MISSED)
     )  # fmt: skip
+
+
+def at_hand() -> bool:
+    """Whether guards are offered, and are there without LLVM: on disk."""
+    return llvm.met() and offered() and llvm.kept("holds", llvm.key(_text("holds"))) is not None
 
 
 # ------------------------------------------------------------------------------------------ what is looked at
@@ -153,19 +166,20 @@ def guard(looks: Sequence[Look]) -> Callable[[], bool] | None:
 
 
 class Given(NamedTuple):
-    """An argument: the class, shape and dtype of a tensor at level 0 that has no gradient; bare: whether it has no history."""
+    """An argument: the class, shape and dtype of a tensor at level 0 that has no gradient; edge: the class of its place on the
+    tape, and of None where it has none. A leaf has no hooks."""
 
     cls: type
     shape: Sequence[int]
     dtype: np.dtype
-    bare: bool
+    edge: type
 
 
 class Call(NamedTuple):
     """What a call does. arguments: those that it takes, each another tensor; looks, rest: what is to be as it was, and a function
     that says whether the rest is; taken: of which arguments `compiled` is given the arrays, in its order; captured: the tensors
     of which it is given them after these; results: of each leaf of the result what it is, as `Version` has it; tree: of which
-    containers."""
+    containers. then: what is called instead, with the arguments, once they and all else are seen to be right."""
 
     arguments: Sequence[Given]
     looks: Sequence[Look]
@@ -175,15 +189,16 @@ class Call(NamedTuple):
     compiled: Callable[..., tuple[Any, ...]]
     results: Sequence[tuple[str, Any, Any]]
     tree: TreeDef
+    then: Callable[..., Any] | None = None
 
 
 def call(of: Call) -> Callable[..., Any] | None:
     """A function of tensors that does it and returns what the call does, or MISSED; None where that takes Python."""
-    steps = _steps(of.tree)
+    steps = _steps(of.tree) if of.then is None else []
     if steps is None or len(of.arguments) > MOST or not offered():
         return None
     results = []
-    for kind, what, more in of.results:
+    for kind, what, more in of.results if of.then is None else ():
         if kind == "new" and not more[1] and more[2] is None:
             results += [_MADE, id(what), more[0]]
         elif kind == "given" and what < len(of.arguments):
@@ -193,13 +208,14 @@ def call(of: Call) -> Callable[..., Any] | None:
         else:
             return None
     specs = [spec(x.shape, x.dtype) for x in of.arguments]
-    arguments = words([w for x, s in zip(of.arguments, specs) for w in (id(x.cls), x.bare, s.ctypes.data)], specs)
+    arguments = words([w for x, s in zip(of.arguments, specs) for w in (id(x.cls), id(x.edge), s.ctypes.data)], specs)
     taken, captured = words(of.taken), words(map(id, of.captured))
     told, made = words(steps), words(results)
     given = _given_looks(of.looks) | {
         "rest": 0 if of.rest is None else id(of.rest), "arguments": arguments, "argument_count": len(specs), "taken": taken,
         "taken_count": len(taken), "captured": captured, "captured_count": len(captured), "compiled": id(of.compiled),
-        "results": made, "result_count": len(of.results), "steps": told, "step_count": len(steps) // 2,
+        "results": made, "result_count": len(made) // 3, "steps": told, "step_count": len(steps) // 2,
+        "then": 0 if of.then is None else id(of.then),
     }  # fmt: skip
     return _function("call", given, of)
 
@@ -367,9 +383,14 @@ def _call() -> str:
         x = code.value(f"load ptr, ptr {code.at('ptr', '%args', i)}")
         given = code.at("[3 x i64]", arguments, i)
         code.expect(code.compared("eq", "ptr", code.load("ptr", x, TYPE), code.load("ptr", given, 0)), "missed")
-        bare = code.compared("eq", "ptr", code.load("ptr", x, fields.node), none)
-        code.expect(code.compared("eq", "i64", code.value(f"zext i1 {bare} to i64"), code.load("i64", given, 8)), "missed")
         code.expect(code.compared("eq", "ptr", code.load("ptr", x, fields.level), zero), "missed")
+        edge, kind = code.load("ptr", x, fields.node), code.load("ptr", given, 8)
+        code.expect(code.compared("eq", "ptr", code.load("ptr", edge, TYPE), kind), "missed")
+
+        def leaf() -> None:
+            code.expect(code.compared("eq", "ptr", code.load("ptr", edge, fields.hooks), none), "missed")
+
+        code.when(code.compared("eq", "ptr", kind, code.word("leaf")), leaf)
         array = code.load("ptr", x, fields.array)
         code.expect(code.value(f"call i1 @fits(ptr {array}, ptr {code.load('ptr', given, 16)}, ptr {array_type})"), "missed")
         code.expect(_none(code, x), "missed")
@@ -391,6 +412,13 @@ def _call() -> str:
         code.expect(code.compared("eq", "ptr", found, code.word("true")), "missed")
 
     code.when(code.compared("ne", "ptr", rest, "null"), others)
+    then = code.word("then")
+
+    def end() -> None:
+        code.do(f"ret ptr {code.call('PyObject_Vectorcall', f'ptr {then}, ptr %args, i64 %count, ptr null')}")
+        code.label(f"beyond{code.fresh()}")
+
+    code.when(code.compared("ne", "ptr", then, "null"), end)
     taken, captured = code.word("taken_count", "i64"), code.word("captured_count", "i64")
     arrays = code.add(taken, captured)
     room = code.value(f"alloca ptr, i64 {arrays}, align 16")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import FreedGraphError, GradError, MutationError
-from ..._state import refresh, state
+from ..._state import grad_mode, refresh, state
 from ...core.node import FREED, Accumulate, Slot
 from ...core.value import Value, detached, dtype_of, error_type, make
 from ...tape import function as custom
@@ -25,31 +25,40 @@ from ...tape import hooks, inplace, mutation
 class SavedTensor:
     """A tensor kept by `save_for_backward`: its array and its edge, or which output of the node itself it is."""
 
-    __slots__ = ("array", "edge", "level", "cls", "output", "packed", "unpack")
+    __slots__ = ("array", "edge", "level", "cls", "output", "packed", "unpack", "own")
 
     def __init__(self, x: Value, output: int | None) -> None:
         self.output, self.cls, self.level = output, type(x)._result, x._level
-        self.packed = self.unpack = None
-        if state.saved_hooks and output is None:
+        self.packed = self.unpack = self.own = None
+        if state.saved_hooks:
             pack, self.unpack = state.saved_hooks[-1]
-            self.packed = pack(detached(x))  # of its own level only: what is below keeps its history
+            with grad_mode(False):
+                # Of its own level only: what is below keeps its history.
+                self.packed = pack(detached(x) if x._level and x._node is not None else x)
             self.array = None
         else:
             self.array = x._a
+            if output is None and x._node is None:
+                self.own = x
         self.edge = None if output is not None else x._node
 
     def restore(self, node: Any) -> Any:
         """The tensor again, with its history."""
+        array, edge = self.array, self.edge
         if self.unpack is not None:
-            return make(self.cls, hooks.unpacked(self.cls, self.unpack, self.packed), self.edge, self.level)
-        edge = self.edge
+            value = hooks.unpacked_value(self.cls, self.unpack, self.packed)
+            if edge is None and self.output is None and value._node is None and value._level == self.level:
+                return value
+            array = value._a
+        elif self.own is not None and self.own._a is array and self.own._node is None:
+            return self.own
         if self.output is not None:
             edge = Slot(node, self.output, *node.outs[self.output]) if node is not None and hasattr(node, "outs") else node
         elif type(edge) is Accumulate:
             leaf = edge.leaf()
-            if leaf is not None and leaf._a is self.array:
+            if leaf is not None and leaf._a is array:
                 return leaf
-        return make(self.cls, self.array, edge, self.level)
+        return make(self.cls, array, edge, self.level)
 
 
 class Context(custom.Scratch):
@@ -202,11 +211,16 @@ _NONE: frozenset[int] = frozenset()
 _IS_THERE = functools.partial(operator.is_not, None)
 
 
+def outputs_of(node: Any) -> Sequence[tuple[tuple[int, ...], np.dtype]]:
+    """The shapes and dtypes of what a node produces."""
+    return node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+
+
 def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
     if not ctx._materialize or all(map(_IS_THERE, cotangents)):
         return cotangents
-    shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+    shapes = outputs_of(node)
     left = _NONE if ctx._materialize_non_diff_grads else ctx._constant
     return [
         make(node.dialect, np.zeros(shape, dtype)) if g is None and k not in left else g

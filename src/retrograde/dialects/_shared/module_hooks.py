@@ -6,6 +6,7 @@ outputs, the input boundary those of the inputs.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,7 +113,10 @@ class BackwardHooks:
     def _tuple(self, result: Any) -> Gradients:
         """What a hook returned, one gradient of its own included where that is allowed."""
         if self.tuples_only and not isinstance(result, tuple):
-            raise RuntimeError(f"a backward hook returned {type(result).__name__}, wanted None or a tuple of gradients")
+            if isinstance(result, list):
+                return tuple(result)
+            kind = RuntimeError if isinstance(result, Value) else TypeError
+            raise kind(f"a backward hook returned {type(result).__name__}, wanted None or a tuple of gradients")
         return result if isinstance(result, tuple) else (result,)
 
     def _at_outputs(self, grads: Gradients) -> Gradients:
@@ -128,6 +132,11 @@ class BackwardHooks:
         self.grad_output = shown
         if self.post and not self.inputs_tracked:
             empty = (None,) * self.input_count
+            if self.tuples_only:
+                warnings.warn(
+                    "a full backward hook of a module none of whose inputs requires grad is called with the gradients of the "
+                    "outputs only", UserWarning, stacklevel=2,
+                )  # fmt: skip
             for hook in self.post:
                 found = hook(self.module, empty, shown)
                 if found is not None and not (isinstance(found, tuple) and all(g is None for g in found)):

@@ -27,7 +27,7 @@ from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
 from . import _assign, _backward
 from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
-from . import _layers, _losses, _image, _random, _control, _scalars, _aliases
+from . import _layers, _losses, _image, _boxes, _random, _control, _scalars, _aliases
 from ._sparse import COOTensor, CSRTensor
 
 from . import context
@@ -36,7 +36,7 @@ from ._context import (
     get_current_device, get_seed, reset_auto_parallel_context, set_auto_parallel_context, set_context, set_deterministic,
     set_device, set_seed,
 )
-from .._shared.grad_modes import no_grad as _no_grad
+from ._recording import no_grad as _no_grad
 from ._backward import saved_tensors_hooks
 from ._generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,

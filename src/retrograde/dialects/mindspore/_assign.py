@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import is_grad_enabled
-from ...core.value import Value, dtype_of, make, shape_of
+from ...core.value import Value, detached, dtype_of, make, shape_of
 from ...ops.structural import broadcast_to, cast, copy
 from ...tape import inplace, mutation
 from ._api import api
@@ -23,7 +23,7 @@ from ._tensor import Tensor, from_array
 def write(op: str, variable: Any, value: Any) -> Any:
     """Write values into a tensor or parameter and return it.
 
-    A parameter takes them as constants, unless it is differentiated by now: then what follows depends on `value`.
+    A parameter takes them as constants: one that is differentiated by stays what it is differentiated by, as in MindSpore.
     """
     tensor_argument(op, variable, "variable")
     if not isinstance(value, Value):
@@ -35,31 +35,35 @@ def write(op: str, variable: Any, value: Any) -> Any:
         raise ValueError(f"{op}: a value of shape {value.shape} does not fit into one of shape {variable.shape}")
     if not isinstance(variable, Parameter):
         return inplace.update(op, variable, lambda: value)
-    if variable._node is not None and is_grad_enabled():
-        held = value if have is want else cast(value, dtype=want.np)
-        held = copy(held)
-        variable._a, variable._node = held._a, held._node
+    if variable._node is not None and is_grad_enabled():  # what has been computed keeps the values from before
+        variable._a = copy(detached(value) if have is want else cast(detached(value), dtype=want.np))._a
         return variable
     mutation.write(variable._a, value._concrete(op))
     return variable
 
 
-def _tensor_of(variable: Any) -> Any:
-    return make(Tensor, variable._a, variable._node, variable._level) if isinstance(variable, Parameter) else variable
+def written(op: str, variable: Any, value: Any) -> Any:
+    """Values written into a tensor or parameter; returns the tensor, or of a parameter one of its memory that depends on what
+    `value` does."""
+    write(op, variable, value)
+    if not isinstance(variable, Parameter):
+        return variable
+    node, level = (value._node, value._level) if isinstance(value, Value) else (None, variable._level)
+    return make(Tensor, variable._a, node, level)
 
 
 @api(method=False)
 def assign(variable: Any, value: Any) -> Any:
     """Write `value` into a Parameter or tensor, in its dtype; returns a tensor in the memory of `value`."""
-    written = write("assign", variable, value)
+    target = write("assign", variable, value)
     if isinstance(value, Value) and dtype_of(value) == dtype_of(variable):
-        return make(Tensor, value._a, written._node, value._level)
-    return _tensor_of(written)
+        return make(Tensor, value._a, target._node, value._level)
+    return make(Tensor, target._a, target._node, target._level) if isinstance(target, Parameter) else target
 
 
 def _updating(name: str, f: Callable[[Any, Any], Any]) -> None:
     def update(variable: Any, value: Any) -> Any:
-        return _tensor_of(write(name, variable, f(tensor_argument(name, variable, "variable"), value)))
+        return written(name, variable, f(tensor_argument(name, variable, "variable"), value))
 
     update.__name__ = update.__qualname__ = name
     update.__doc__ = f"`variable {'+' if name.endswith('add') else '-'} value`, written into a Parameter or tensor."

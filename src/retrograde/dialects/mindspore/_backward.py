@@ -11,6 +11,7 @@ from ...transform.checkpoint import saved_hooks
 from .._shared.module_hooks import through_boundary
 from ._api import api
 from ._custom import custom
+from ._promote import tensor_argument
 from ._tensor import Tensor
 
 
@@ -22,6 +23,15 @@ def stop_gradient(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value)(stop_gradient(x) for x in value)
     return value
+
+
+@api(method=False)
+def stop_gradient_(input: Any) -> None:
+    """Make a tensor a constant of every derivative, in place; raises RuntimeError for a view."""
+    x = tensor_argument("stop_gradient_", input)
+    if x._base is not None:
+        raise RuntimeError("stop_gradient_: a view shares its history with its base; use stop_gradient(), which gives another")
+    x._node = None
 
 
 def _replaced(op: str, hook: Callable[..., Any], given: Any, g: Any) -> Any:

@@ -25,6 +25,26 @@ def print_(*input_x: Any) -> None:
         print(repr(x) if isinstance(x, Value) else x)
 
 
+@api(method=False)
+def tail(sequence: Any) -> Any:
+    """A tuple or list without its first element."""
+    return sequence[1:]
+
+
+@api(method=False)
+def switch_layer(index: Any, layers: Any) -> Any:
+    """One of several cells or functions, by its place; raises IndexError for a place that there is not."""
+    return layers[int(index)]
+
+
+@api(method=False)
+def mixed_precision_cast(dtype: Any, value: Any) -> Any:
+    """The floating tensors in a value in a dtype."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(mixed_precision_cast(dtype, part) for part in value)
+    return value.astype(dtype) if isinstance(value, Value) and value.dtype.category == 2 else value
+
+
 # ------------------------------------------------------------------------------------------ mapping
 
 

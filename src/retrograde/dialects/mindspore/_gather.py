@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, make, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import selection as sel
 from ...ops import structural as st
@@ -18,10 +18,10 @@ from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
 from ._api import FUNCTIONS, METHODS, api
-from ._assign import _tensor_of, write
+from ._assign import write, written
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
-from ._tensor import Tensor, from_array
+from ._tensor import from_array
 
 Function = Callable[..., Any]
 
@@ -215,11 +215,6 @@ for _how, _f in TENSOR_SCATTER.items():
         api(f"scatter_{_how}", function=False)(_f)
 
 
-def _written(target: Any, new: Any) -> Any:
-    """`new` written into a tensor; the values now there."""
-    return _tensor_of(write("scatter", target, new))
-
-
 def _scatter_into(name: str, how: str, nd: bool) -> Function:
     """The forms that write into a Parameter: along its first axis, or at places."""
 
@@ -229,7 +224,7 @@ def _scatter_into(name: str, how: str, nd: bool) -> Function:
         places = _places(name, at, tuple(shape_of(x)), shape_of(at)[-1]) if nd else [_nonnegative(at, shape_of(x)[0])]
         # A product needs what it was computed from, which the write is about to change.
         source = x if how in ("update", "add", "sub") else st.copy(x)
-        return _written(x, _scattered(name, source, places, updates, how))
+        return written("scatter", x, _scattered(name, source, places, updates, how))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Updates ({how}) written into a tensor {'at places' if nd else 'along its first axis'}; returns it."
@@ -296,11 +291,7 @@ def scatter_add_method(self: Any, *args: Any, **kwargs: Any) -> Any:
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Any:
     """The slices of `y` added to a tensor, in place, at positions along an axis."""
     x, at = tensor_argument("index_add", x, "x"), positions("index_add", indices)
-    added = _index_added(x, at, y, axis, 1)
-    written = _written(x, added)
-    if written._node is None and added._node is not None:  # into a parameter that is a constant: the result depends on y
-        return make(Tensor, written._a, added._node, added._level)
-    return written
+    return written("index_add", x, _index_added(x, at, y, axis, 1))
 
 
 def _index_added(x: Any, at: Any, y: Any, axis: int, alpha: Any) -> Any:

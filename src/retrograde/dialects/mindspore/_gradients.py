@@ -8,7 +8,7 @@ from typing import Any
 from ...core.value import Value
 from ._api import api
 from ._parameter import Parameter
-from ._recording import Recording, tensors_in
+from ._recording import Recording, check_recorded, tensors_in
 from ._tensor import Tensor
 
 Function = Callable[..., Any]
@@ -131,6 +131,7 @@ class _Grad:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         check_function(self.op, self.fn)
+        check_recorded(self.op)
         weights, single = ([], False) if self.weights is None else weight_list(self.op, self.weights)
         sens = None
         if self.sens_param:
@@ -270,6 +271,7 @@ class GradOperation:
 
         def after_grad(*args: Any, **kwargs: Any) -> Any:
             check_function("GradOperation", fn)
+            check_recorded("GradOperation")
             listed: list[Any] | None = []
             single = False
             if get_by_list:
@@ -291,3 +293,6 @@ class GradOperation:
             return inputs if get_all or n != 1 else inputs[0]
 
         return after_grad
+
+
+GradOperation.__module__ = "mindspore.ops.composite.base"  # what programs print

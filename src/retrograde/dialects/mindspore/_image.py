@@ -147,7 +147,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
 # ------------------------------------------------------------------------------------------ resampling
 
 _KINDS = {
-    "nearest": (rs.NEAREST, (1, 2)), "linear": (rs.LINEAR, (1,)), "bilinear": (rs.LINEAR, (2,)),
+    "nearest": (rs.NEAREST, (1, 2, 3)), "linear": (rs.LINEAR, (1,)), "bilinear": (rs.LINEAR, (2,)),
     "trilinear": (rs.LINEAR, (3,)), "bicubic": (rs.CUBIC, (2,)), "nearest-exact": (rs.NEAREST_EXACT, (1, 2)),
     "area": (None, (1, 2, 3)),
 }  # fmt: skip

@@ -6,14 +6,15 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from ...core.value import Value, dtype_of
+from ...core.value import Value, detached, dtype_of, make
 from ...ops.structural import cast, reshape
 from ...tensor import indexing
 from ._api import METHODS
 from ._data import data_array
 from ._dtype import FROM_NUMPY
+from ._parameter import Parameter
 from ._promote import to_dtype
-from ._tensor import from_array
+from ._tensor import Tensor, from_array
 
 
 def _refused(x: Any, key: Any, error: IndexError, outside: type[Exception]) -> Exception:
@@ -61,6 +62,13 @@ def _setitem(self: Any, key: Any, new: Any) -> None:
             new = cast(new, dtype=dtype_of(self))
     elif isinstance(new, (int, float)):
         new = to_dtype(new, FROM_NUMPY[dtype_of(self)])
+    if isinstance(self, Parameter):  # takes constants, as from all that writes into it
+        new = detached(new) if isinstance(new, Value) else new
+        if self._node is not None and self._node is self._leaf:
+            held = make(Tensor, self._a.copy())
+            _setitem(held, key, new)
+            self._a = held._a
+            return
     try:
         indexing.set(self, key, new)
     except IndexError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -99,6 +100,12 @@ def _compiled(f: Any, whole: bool, dynamic: bool | None = None) -> Any:
         object.__setattr__(f, "construct", made)
         return f
     return Compiled(f, whole=whole, dynamic=dynamic)
+
+
+def is_compiled(f: Any) -> bool:
+    """Whether a function is one that `jit` has made."""
+    module = sys.modules.get(f"{__package__.partition('.')[0]}.compile.compiled")
+    return module is not None and isinstance(f, module.Compiled)
 
 
 def in_graph(cell: Any) -> Any:

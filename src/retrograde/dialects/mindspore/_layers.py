@@ -21,6 +21,7 @@ from ._api import api, value_errors
 from ._dtype import as_dtype
 from ._promote import FLOATING, same_dtype, single, tensor_argument, to_dtype
 from ._random import keep_mask
+from ._stream import generator
 from ._tensor import from_array
 
 Function = Callable[..., Any]
@@ -269,6 +270,36 @@ def _adaptive(axes: int) -> None:
 
 for _axes in (1, 2, 3):
     _adaptive(_axes)
+
+
+def _fractional(axes: int) -> None:
+    name = f"fractional_max_pool{axes}d"
+
+    def f(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+          _random_samples: Any = None) -> Any:  # fmt: skip
+        x, size, lone = _space(name, input, axes)
+        kernel = per_axis(name, "kernel_size", kernel_size, axes)
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"{name}: give output_size or output_ratio, and not both")
+        if output_size is None:
+            ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
+            parts = tuple(int(n * r) for n, r in zip(size, ratios))
+        else:
+            parts = per_axis(name, "output_size", output_size, axes)
+        if any(n + k - 1 > m for n, k, m in zip(parts, kernel, size)):
+            raise ValueError(f"{name}: {parts} windows of {kernel} elements do not fit {size}")
+        draws = generator().random((*x.shape[:2], axes)) if _random_samples is None else _random_samples._concrete(name)
+        if np.shape(draws) != (*x.shape[:2], axes):
+            raise ValueError(f"{name}: the samples must have shape {(*x.shape[:2], axes)}, got {np.shape(draws)}")
+        values, places = windows.fractional_max_pool(x, np.asarray(draws), kernel, parts)
+        return _unbatched((values, places) if return_indices else values, lone)
+
+    f.__doc__ = "The largest elements of windows at pseudorandom distances (Graham, 2014), and their places if asked."
+    api(name, method=False)(f)
+
+
+_fractional(2)
+_fractional(3)
 
 
 def _lp_pool(op: str, axes: int, x: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:

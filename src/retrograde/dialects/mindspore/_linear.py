@@ -9,14 +9,15 @@ import numpy as np
 
 from ...core.value import dtype_of
 from ...ops import contraction as ct
+from ...ops import fft, triangular
+from ...ops import manipulation as mp
 from ...ops import structural as st
-from ...ops import triangular
 from ...tensor import contraction as native
 from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers
-from ._api import api, value_errors
+from ._api import FUNCTIONS, api, value_errors
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
 from ._promote import FLOAT, FLOATING, pair, result_dtype, same_dtype, single, tensor_argument, to_dtype
@@ -417,7 +418,8 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The solution of A X = b, from the LU factors of A."""
     from ...ops.linalg_factor import lu_solve as primitive
 
-    return primitive(_square("lu_solve", LU_data, "LU_data"), LU_pivots, single("lu_solve", b, FLOATING),
+    pivots = np.asarray(tensor_argument("lu_solve", LU_pivots, "LU_pivots")._concrete("lu_solve")) - 1  # as LAPACK counts
+    return primitive(_square("lu_solve", LU_data, "LU_data"), from_array(pivots), single("lu_solve", b, FLOATING),
                      left=True, adjoint=False)  # fmt: skip
 
 
@@ -562,13 +564,42 @@ _frequencies("rfftfreq", np.fft.rfftfreq)
 
 
 @api(method=False)
+def stft(
+    x: Any, n_fft: int, hop_length: Any = None, win_length: Any = None, window: Any = None, center: bool = True,
+    pad_mode: str = "REFLECT", normalized: bool = False, onesided: bool | None = None, return_complex: bool | None = None,
+) -> Any:  # fmt: skip
+    """The transforms of windowed frames of a signal: (..., frequencies, frames), and the parts of the complex numbers in an
+    axis of their own unless `return_complex` (or the signal or the window is complex)."""
+    x = tensor_argument("stft", x, "x")
+    if x.ndim not in (1, 2):
+        raise ValueError(f"stft: x must have one or two axes, got shape {x.shape}")
+    length = n_fft if win_length is None else win_length
+    if window is not None and window.shape != (length,):
+        raise ValueError(f"stft: window must have shape ({length},), got {window.shape}")
+    if not 0 < length <= n_fft:
+        raise ValueError(f"stft: win_length must lie in 1 to n_fft, {n_fft}, got {length}")
+    weights = from_array(np.ones(length, np.float32)) if window is None else window
+    if length < n_fft:
+        left = (n_fft - length) // 2
+        weights = mp.pad_constant(weights, widths=((left, n_fft - length - left),), value=0)
+    is_complex = "c" in (dtype_of(x).kind, dtype_of(weights).kind)
+    onesided = not is_complex if onesided is None else onesided
+    modes = {"CONSTANT": "constant", "REFLECT": mp.REFLECT, "EDGE": mp.REPLICATE, "CIRCULAR": mp.CIRCULAR}
+    if not isinstance(pad_mode, str) or pad_mode.upper() not in modes:
+        raise ValueError(f"stft: pad_mode must be one of {tuple(modes)}, got {pad_mode!r}")
+    out = fft.stft(x, weights, n=n_fft, hop=n_fft // 4 if hop_length is None else hop_length, center=center,
+                   pad_mode=modes[pad_mode.upper()], norm="ortho" if normalized else "backward", onesided=onesided)  # fmt: skip
+    return out if is_complex or return_complex else FUNCTIONS["view_as_real"](out)
+
+
+@api(method=False)
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """The permutation and the two triangular matrices that LU factors and pivots stand for."""
     from ...ops.linalg_factor import permutation_matrix
 
     lu = single("lu_unpack", LU_data, FLOATING)
     n, m = lu.shape[-2:]
-    pivots = np.minimum(np.asarray(tensor_argument("lu_unpack", LU_pivots, "LU_pivots")._concrete("lu_unpack")), n - 1)
+    pivots = np.asarray(tensor_argument("lu_unpack", LU_pivots, "LU_pivots")._concrete("lu_unpack")) - 1  # as LAPACK counts
     p = permutation_matrix(from_array(pivots), n=n, dtype=dtype_of(lu)) if unpack_pivots else None
     if not unpack_data:
         return p, None, None

@@ -439,6 +439,8 @@ def ctc_loss(
         losses = rd.mean(ew.divide(losses, np.maximum(lengths, 1).astype(dtype_of(x))), axis=(0,), keepdims=False)
     elif reduction == "sum":
         losses = rd.sum(losses, axis=(0,), keepdims=False)
+    elif squeeze:
+        losses = st.reshape(losses, shape=())
     return losses, from_array(_arrivals(np.asarray(x._concrete(op)), states))
 
 

@@ -293,47 +293,94 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
     return from_array(np.stack(np.triu_indices(row, offset, col)).astype(as_dtype(dtype).np))
 
 
-def _one_diagonal(op: str, k: Any, align: str) -> int:
-    """The only diagonal asked for; how several would be aligned is checked and changes nothing."""
-    if align not in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
-        raise ValueError(f"{op}: align must be 'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT' or 'RIGHT_RIGHT', got {align!r}")
-    found = integers(op, "k", k)
-    if len(set(found)) != 1:
-        raise ValueError(f"{op}: only one diagonal is supported, got k={found}; add up one call per diagonal")
-    return found[0]
+class _Band:
+    """Where the diagonals from `k[0]` to `k[1]` of a matrix stand in it, and in the rows that hold them, the highest first.
+
+    A row is as long as the longest of them; `align` says at which end shorter ones stand, above the main diagonal and below.
+    """
+
+    def __init__(self, op: str, k: Any, align: str, rows: int, columns: int) -> None:
+        if align not in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
+            raise ValueError(f"{op}: align must be 'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT' or 'RIGHT_RIGHT', got {align!r}")
+        low, high = _bounds(op, k)
+        if not -rows < low <= high < columns:
+            raise ValueError(f"{op}: a matrix of {rows} by {columns} has no diagonals from {low} to {high}")
+        above, below = align.split("_")
+        lengths = [min(rows + min(d, 0), columns - max(d, 0)) for d in range(high, low - 1, -1)]
+        self.one, self.matrix, self.length = low == high, (rows, columns), max(lengths)
+        self.rows = (len(lengths), self.length)
+        parts = []
+        for i, (d, n) in enumerate(zip(range(high, low - 1, -1), lengths)):
+            at = np.arange(n)
+            first = self.length - n if (above if d >= 0 else below) == "RIGHT" else 0
+            parts.append((np.full(n, i), at + first, at - min(d, 0), at + max(d, 0)))
+        i, j, r, c = (np.concatenate(part) for part in zip(*parts))
+        self.held, self.own = i * self.length + j, r * columns + c
+
+    def into(self, x: Any, size: tuple[int, int], places: np.ndarray, source: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Elements of the last axis of `x` at places of rows of a size, and which places have one."""
+        at, there = np.zeros(size, np.int64).ravel(), np.zeros(size, bool)
+        at[places], there.ravel()[places] = source, True
+        return st.reshape(ix.take(x, at, axis=x.ndim - 1), shape=(*x.shape[:-1], *size)), there
+
+
+def _bounds(op: str, k: Any) -> tuple[int, int]:
+    found = integers(op, "k", k._concrete(op).tolist() if isinstance(k, Value) else k)
+    if len(found) not in (1, 2):
+        raise ValueError(f"{op}: k must be a number or two, got {k}")
+    return found[0], found[-1]
+
+
+def _number_of(value: Any) -> Any:
+    return value.item() if isinstance(value, Value) else value
+
+
+def _chosen(there: np.ndarray, x: Any, other: Any) -> Any:
+    return FUNCTIONS["where"](from_array(np.broadcast_to(there, x.shape).copy()), x, other)
 
 
 @api(method=False)
 def matrix_diag(x: Any, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0,
                 align: str = "RIGHT_LEFT") -> Any:  # fmt: skip
-    """Matrices with the last axis along diagonal k and `padding_value` elsewhere."""
+    """Matrices with the rows of the last two axes (of the last one, for one diagonal) along diagonals, `padding_value`
+    elsewhere."""
     x = tensor_argument("matrix_diag", x, "x")
-    offset = _one_diagonal("matrix_diag", k, align)
+    low, high = _bounds("matrix_diag", k)
     n = length_of("matrix_diag", x.shape, -1)
-    rows, columns = int(num_rows), int(num_cols)
-    rows, columns = (n + abs(offset) if size == -1 else size for size in (rows, columns))
-    out = triangular.diagonal_embed(x, shape=(*x.shape[:-1], rows, columns), offset=offset, axis1=x.ndim - 1, axis2=x.ndim)
-    value = padding_value.item() if isinstance(padding_value, Value) else padding_value
-    if not value:
-        return out
-    there = np.zeros((rows, columns), bool)
-    i = np.arange(n)
-    there[i + max(-offset, 0), i + max(offset, 0)] = True
-    return FUNCTIONS["where"](from_array(np.broadcast_to(there, out.shape).copy()), out, value)
+    rows, columns = int(_number_of(num_rows)), int(_number_of(num_cols))
+    least = (n - min(high, 0), n + max(low, 0))
+    if rows == -1 and columns == -1:
+        rows = columns = max(least)
+    rows, columns = (size if size != -1 else fitting for size, fitting in zip((rows, columns), least))
+    band = _Band("matrix_diag", (low, high), align, rows, columns)
+    lead = x.shape[:-1] if band.one else x.shape[:-2]
+    if x.shape != (*lead, *(band.rows[1:] if band.one else band.rows)):
+        raise ValueError(f"matrix_diag: x has shape {x.shape}; the diagonals from {low} to {high} take {(*lead, *band.rows)}")
+    out, there = band.into(st.reshape(x, shape=(*lead, -1)), band.matrix, band.own, band.held)
+    return _chosen(there, out, _number_of(padding_value))
 
 
 @api(method=False)
 def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEFT") -> Any:
-    """The k-th diagonal of matrices; alone it needs no `padding_value`."""
+    """The k-th diagonal of matrices; for a pair those from the one to the other as rows, shorter ones padded."""
     x = tensor_argument("matrix_diag_part", x, "x")
-    return triangular.diagonal(x, offset=_one_diagonal("matrix_diag_part", k, align), axis1=x.ndim - 2, axis2=x.ndim - 1)
+    band = _Band("matrix_diag_part", k, align, *x.shape[-2:])
+    size = (1, band.length) if band.one else band.rows
+    out, there = band.into(st.reshape(x, shape=(*x.shape[:-2], -1)), size, band.held, band.own)
+    out = _chosen(there, out, _number_of(padding_value))
+    return st.reshape(out, shape=(*x.shape[:-2], band.length)) if band.one else out
 
 
 @api(method=False)
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
-    """Matrices with the k-th diagonal replaced."""
-    x = tensor_argument("matrix_set_diag", x, "x")
-    return FUNCTIONS["diagonal_scatter"](x, diagonal, _one_diagonal("matrix_set_diag", k, align), x.ndim - 2, x.ndim - 1)
+    """Matrices with the k-th diagonal replaced; for a pair those from the one to the other, by rows."""
+    x, new = tensor_argument("matrix_set_diag", x, "x"), tensor_argument("matrix_set_diag", diagonal, "diagonal")
+    band = _Band("matrix_set_diag", k, align, *x.shape[-2:])
+    lead = x.shape[:-2]
+    if new.shape != (*lead, *(band.rows[1:] if band.one else band.rows)):
+        raise ValueError(f"matrix_set_diag: diagonal has shape {new.shape}, wanted {(*lead, *band.rows)}")
+    out, there = band.into(st.reshape(new, shape=(*lead, -1)), band.matrix, band.own, band.held)
+    return _chosen(there, out, x)
 
 
 @api("fill_diagonal", function=False, in_place=True)

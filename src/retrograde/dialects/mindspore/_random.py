@@ -92,17 +92,31 @@ def randperm(n: int, seed: Any = 0, offset: int = 0, dtype: Any = int64) -> Any:
     return from_array(drawn(seed or None, "permutation", (n,), as_dtype(dtype).np, x=n))
 
 
+def _arrays(op: str, values: tuple[Any, ...]) -> list[np.ndarray]:
+    return [np.asarray(v._concrete(op) if isinstance(v, Value) else v, np.float64) for v in values]
+
+
 def _parameters(op: str, shape: Any, *values: Any) -> tuple[tuple[int, ...], list[np.ndarray]]:
     """The shape of the samples (that of the broadcast parameters behind the one asked for), and the parameters."""
-    arrays = [np.asarray(v._concrete(op) if isinstance(v, Value) else v, np.float64) for v in values]
+    arrays = _arrays(op, values)
     return (*_sizes(op, shape), *np.broadcast_shapes(*(a.shape for a in arrays))), arrays
+
+
+def _together(op: str, shape: Any, *values: Any) -> tuple[tuple[int, ...], list[np.ndarray]]:
+    """The shape that the one asked for and those of the parameters broadcast to, and the parameters."""
+    arrays = _arrays(op, values)
+    try:
+        return np.broadcast_shapes(_sizes(op, shape), *(a.shape for a in arrays)), arrays
+    except ValueError:
+        shapes = [a.shape for a in arrays]
+        raise ValueError(f"{op}: the shape {shape} does not broadcast with the parameters' shapes, {shapes}") from None
 
 
 @api(method=False)
 def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any = float32) -> Any:
     """Uniform numbers in [minval, maxval), floating or whole as `dtype` says."""
     d = as_dtype(dtype, "uniform")
-    sizes, (low, high) = _parameters("uniform", shape, minval, maxval)
+    sizes, (low, high) = _together("uniform", shape, minval, maxval)
     if d.category == 1:
         low, high = low.astype(np.int64), high.astype(np.int64)
         return from_array(drawn(seed, "integers", sizes, d.np, low=low, high=high, size=sizes))
@@ -112,7 +126,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
 @api(method=False)
 def normal(shape: Any, mean: Any, stddev: Any, seed: Any = None) -> Any:
     """Normal numbers with a mean and a standard deviation."""
-    sizes, (center, scale) = _parameters("normal", shape, mean, stddev)
+    sizes, (center, scale) = _together("normal", shape, mean, stddev)
     return from_array(drawn(seed, "normal", sizes, np.float32, loc=center, scale=scale, size=sizes))
 
 
@@ -133,7 +147,7 @@ def standard_laplace(shape: Any, seed: Any = None) -> Any:
 @api(method=False)
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Any:
     """Numbers of the Laplace distribution of a mean and a scale."""
-    sizes, (center, scale) = _parameters("laplace", shape, mean, lambda_param)
+    sizes, (center, scale) = _together("laplace", shape, mean, lambda_param)
     return from_array(drawn(seed, "laplace", sizes, np.float32, loc=center, scale=scale, size=sizes))
 
 
@@ -189,7 +203,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: An
         raise ValueError(f"multinomial: there are fewer than {num_samples} positions to draw without replacement")
     stream = generator(seed)
     drawn = [stream.choice(len(row), num_samples, replace=replacement, p=row / row.sum()) for row in rows]
-    out = np.asarray(drawn, int32.np if replacement else int64.np)
+    out = np.asarray(drawn, int32.np)
     return from_array(out if x.ndim > 1 else out[0])
 
 

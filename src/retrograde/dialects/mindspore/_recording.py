@@ -24,6 +24,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import reshape
 from ...tape import autograd as tape
 from ...tape import engine
+from .._shared import grad_modes
 from .._shared.guard import refuse_foreign
 from ._tensor import Tensor, leaf_of
 
@@ -33,6 +34,8 @@ _ndarray = np.ndarray
 
 class _Depth(threading.local):
     value: int = 0
+    off: int = 0
+    """How many `_no_grad` what happens now is inside of."""
 
     def __init__(self) -> None:
         self.kept: list[Any] = []
@@ -100,6 +103,24 @@ def _release(held: list[tuple[Any, Any]]) -> None:
             leaf.users -= 1
             if not leaf.users:
                 w._node = None
+
+
+class no_grad(grad_modes.no_grad):
+    """Nothing is recorded inside, and gradient functions refuse to be called."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        _depth.off += 1
+
+    def __exit__(self, *exception: object) -> None:
+        _depth.off -= 1
+        super().__exit__(*exception)
+
+
+def check_recorded(op: str) -> None:
+    """Raise RuntimeError inside of `_no_grad`, where there is nothing to differentiate."""
+    if _depth.off:
+        raise RuntimeError(f"{op}: nothing is recorded inside of _no_grad, so there is no gradient; call it outside")
 
 
 def keep(x: Tensor) -> None:

@@ -156,7 +156,12 @@ api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)
 def contiguous(self: Any) -> Any:
     """The tensor with its elements in order in memory: itself, if they are."""
     array = self._a
-    return self if isinstance(array, np.ndarray) and array.flags.c_contiguous else st.copy(self)
+    if isinstance(array, np.ndarray) and array.flags.c_contiguous:
+        return self
+    out = st.copy(self)
+    if isinstance(out._a, np.ndarray):  # a copy keeps the order of what it copies
+        out._a = np.ascontiguousarray(out._a)
+    return out
 
 
 @api("value", function=False)

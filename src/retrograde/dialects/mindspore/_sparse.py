@@ -366,7 +366,9 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
         moved[:, axis] += shape[axis]
         places.append(moved)
         shape[axis] += x.shape[axis]
-    return COOTensor(from_array(np.concatenate(places)), F["concat"]([x.values for x in parts], 0), tuple(shape))
+    at = np.concatenate(places)
+    order = np.lexsort(at.T[::-1])
+    return COOTensor(from_array(at[order]), F["concat"]([x.values for x in parts], 0)[from_array(order)], tuple(shape))
 
 
 @api(method=False)

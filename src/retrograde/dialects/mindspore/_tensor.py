@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -13,7 +14,7 @@ from ..._state import state
 from ...backend.canonical import canonical
 from ...core import value as values
 from ...core.level import born
-from ...core.node import Accumulate
+from ...core.node import Accumulate, Slot
 from ...core.policy import TapePolicy
 from ...core.unwrap import concrete
 from ...core.value import Value, make
@@ -138,6 +139,14 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             self._node.hooks = leaf.hooks
         return hooks.add(table, _checked(hook_fn))
 
+    def hooks(self) -> list[Any]:
+        """The functions that `register_hook` was given for this tensor and that have not been removed."""
+        edge = self._node if self._node is not None and self._origin is None else (self._origin or self)._leaf
+        node, index = (edge.node, edge.index) if type(edge) is Slot else (edge, 0)
+        if node is None or node.hooks is None:
+            return []
+        return [hook.__wrapped__ for hook in node.hooks.tensor.get(index, {}).values()]
+
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
         """A tensor in the memory of a NumPy array; raises TypeError for anything else."""
@@ -250,6 +259,7 @@ Tensor.__module__ = "mindspore.common.tensor"  # what programs print
 def _checked(hook_fn: Any) -> Any:
     """A gradient hook that returns a tensor of the gradient's dtype, or nothing."""
 
+    @functools.wraps(hook_fn, updated=())
     def run(g: Any) -> Any:
         found = hook_fn(g)
         if found is None:
@@ -275,7 +285,7 @@ def leaf_of(x: Tensor) -> Accumulate:
 
 
 LACKING = """
-    assign_value_cpp cauchy convert_bytes_to_tensor delete_ delta_seed flush_from_cache getitem_index_info hooks
+    assign_value_cpp cauchy convert_bytes_to_tensor delete_ delta_seed flush_from_cache getitem_index_info
     index_copy_ index_of_parent_ init_finished init_flag is_meta log_normal offload offload_file_path param_info
     parent_tensor_ remove_hook set_ set_cast_dtype set_device_address set_init_flag set_param_info
     setitem_index_info storage symbolic_shape to_ uniform untyped_storage virtual_flag
@@ -304,8 +314,10 @@ def from_array(array: np.ndarray) -> Tensor:
 def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) -> Tensor:
     d = None if dtype is None else _data.number_argument(dtype, "Tensor")
     if data is None:
-        if shape is None or d is None:
+        if d is None or (shape is None and init is not None):
             raise TypeError("Tensor: give input_data, or shape= and dtype= (with init=, what fills it)")
+        if shape is None:  # of any number of axes
+            return make(cls, _data.Unknown((-2,), d.np))
         sizes = (shape,) if isinstance(shape, int) else tuple(-1 if n is None else int(n) for n in shape)
         if None in (shape if isinstance(shape, (tuple, list)) else ()):
             return make(cls, _data.Unknown(sizes, d.np))

@@ -42,7 +42,7 @@ from ._size import Size
 from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
-from . import _conversion, _creation, _flags, _indexing, _operators, _repr
+from . import _conversion, _creation, _flags, _indexing, _internal, _operators, _paths, _repr, _sparse_tensor
 from . import _unary  # isort: skip  # before _binary, which gives its functions in-place forms
 from . import _binary, _gather, _joining, _products, _reductions, _shape, _sorting, _statistics, linalg, random, signal
 from . import _save_load
@@ -62,15 +62,16 @@ paddle = _sys.modules[__name__]  # as there, the module also stands in itself
 _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "signal", "autograd", "incubate.autograd"))
 
 _LAZY = (
-    "amp", "autograd", "base", "callbacks", "cuda", "device", "distributed", "distribution", "fft", "fluid", "framework",
-    "geometric", "hapi", "imperative", "incubate", "io", "jit", "linalg", "metric", "nn", "optimizer",
-    "regularizer", "signal", "special", "static", "tensor", "utils", "version",
+    "_C_ops", "_legacy_C_ops", "amp", "audio", "autograd", "base", "callbacks", "cuda", "device", "distributed",
+    "distribution", "fft", "fluid", "framework", "geometric", "hapi", "hub", "imperative", "incubate", "io", "jit",
+    "linalg", "metric", "nn", "optimizer", "regularizer", "signal", "sparse", "special", "static", "tensor", "text",
+    "utils", "version", "vision",
 )  # fmt: skip
 
 _LAYERS = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "layer_norm")
 """Functions of `paddle.nn.functional` that the package offers too."""
 
-_HIGH_LEVEL = ("Model", "summary")
+_HIGH_LEVEL = ("Model", "flops", "summary")
 """Names of `paddle.hapi` that the package offers too."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...core.value import Value, dtype_of, shape_of
@@ -11,9 +12,18 @@ from .._shared.registry import Message, Registry, aliases, named, near, submodul
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "aliases", "api", "check_shape", "in_place_form", "missing", "named", "near",
-    "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "check_shape", "deprecated",
+    "in_place_form", "missing", "named", "near", "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
+
+
+class VisibleDeprecationWarning(UserWarning):
+    """What PaddlePaddle warns with of functions that it has better ones for, so that it is seen."""
+
+
+def deprecated(name: str, since: str, better: str) -> None:
+    """Warn that a function is deprecated, where it is called."""
+    warnings.warn(f"{name} is deprecated since PaddlePaddle {since}; use {better}", VisibleDeprecationWarning, stacklevel=3)
 
 
 def take_dtype(name: str, result: Value, target: Value) -> bool:

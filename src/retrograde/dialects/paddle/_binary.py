@@ -129,6 +129,8 @@ def _shift(name: str, op: Any) -> None:
         if not is_arithmetic and op is cmp.right_shift and dtype_of(x).kind == "i":
             result = _unsigned_shift(x, y)
         else:
+            if isinstance(x, Value) and isinstance(y, Value) and (dtype_of(x) != dtype_of(y) or dtype_of(x).kind not in "iu"):
+                raise ValueError(f"{f.__name__}: wanted two integer tensors of one dtype, got {x.dtype} and {y.dtype}")
             result = op(*pair(f.__name__, x, y, STRICT))
         return result if out is None else write_out(f.__name__, result, out)
 

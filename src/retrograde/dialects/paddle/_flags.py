@@ -59,7 +59,10 @@ def disable_static(place: Any = None) -> None:
 @api(method=False)
 def enable_static() -> None:
     """Not offered: there is no static mode; raises NotImplementedError."""
-    raise NotImplementedError("static mode is not part of retrograde's paddle dialect; programs run in dynamic mode")
+    raise NotImplementedError(
+        "enable_static: there are no static programs in retrograde's paddle dialect; programs run in dynamic mode, and "
+        "paddle.jit.to_static compiles their functions"
+    )
 
 
 @api(method=False)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from ..._errors import ShapeError
 from ...core.value import Value, shape_of
+from ...ops import manipulation as mani
 from ...ops import structural as st
 from ...ops.triangular import block_diagonal
 from ...tensor import manipulation
@@ -83,9 +87,26 @@ def block_diag(inputs: Any, name: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ taking apart
 
 
+def _own(parts: Iterable[Any]) -> list[Any]:
+    """Parts that one operation has taken from a tensor, in memory of their own, as PaddlePaddle's are."""
+    found = list(parts)
+    for part in found:
+        if type(part._a) is np.ndarray:
+            part._a = part._a.copy()
+    return found
+
+
 def _parts(x: Any, axis: int, cuts: int | list[int]) -> list[Any]:
     """Copies of consecutive parts: a number of them, or those that end where a list says."""
-    return [st.copy(part) for part in manipulation.split(x, cuts, axis=axis)]
+    n = shape_of(x)[axis]
+    if isinstance(cuts, int):
+        sizes = [n // cuts + (k < n % cuts) for k in range(cuts)]
+    else:
+        ends = [slice(k).indices(n)[1] for k in cuts]
+        sizes = [max(end - start, 0) for start, end in zip([0, *ends], [*ends, n])]
+        if sum(sizes) != n:  # the ends do not ascend: parts overlap
+            return [st.copy(part) for part in manipulation.split(x, cuts, axis=axis)]
+    return _own(mani.split(x, axis=axis, sizes=tuple(sizes)))
 
 
 @api()
@@ -173,7 +194,7 @@ def unstack(x: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
     i = axis_of("unstack", axis, len(shape_of(x)))
     if not shape_of(x) or (num is not None and num != shape_of(x)[i]):
         raise ValueError(f"unstack: {num} slices were asked for of shape {list(shape_of(x))} along axis {axis}")
-    return [st.copy(part) for part in manipulation.unstack(x, axis=i)]
+    return _own(mani.unstack(x, axis=i))
 
 
 @api()

@@ -245,7 +245,7 @@ def unchanged(self: Any) -> Any:
 def magnitude(self: Any) -> Any:
     """`abs(x)`."""
     _kernels.check("abs", dtype_of(self))
-    return ew.absolute(self)
+    return ew.absolute_stopped(self)
 
 
 # ------------------------------------------------------------------------------------------ comparisons

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import _errors
 from ...core.policy import TapePolicy
+from ...core.scattered import Scattered
 
 
 class PaddlePolicy(TapePolicy):
@@ -19,6 +20,11 @@ class PaddlePolicy(TapePolicy):
             return False
         target._zeroed, target._grad_stops = 0, None
         return True
+
+    def from_scattered(self, x: Scattered) -> Any:
+        from ._selected_rows import SelectedRows
+
+        return SelectedRows(x)
 
 
 POLICY = PaddlePolicy(
@@ -34,5 +40,9 @@ POLICY = PaddlePolicy(
     changes_leaf_views=True,
     detaches_silent_views=True,
     fills_stopped=True,
-    joint_gradients={"multiply": True, "divide": True, "matmul": False},
+    fills_missing_gradients=True,
+    joint_gradients={
+        "multiply": (True, (0, 1)), "divide": (True, (0, 1)), "matmul": (False, (0, 1)), "add_matmul": (False, (1, 2)),
+        "convolve": (False, (0, 1)),
+    },
 )  # fmt: skip

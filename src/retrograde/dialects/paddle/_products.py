@@ -206,7 +206,7 @@ def dist(x: Any, y: Any, p: float = 2, name: Any = None) -> Any:
     same_dtype("dist", x, y)
     x, y = pair("dist", x, y, FLOATED)
     if math.isinf(p):  # equal extremes get the whole gradient each
-        apart = ew.absolute(ew.subtract(x, y))
+        apart = ew.absolute_stopped(ew.subtract(x, y))
         axes = tuple(range(len(shape_of(apart))))
         return (red.amax if p > 0 else red.amin)(apart, axis=axes, keepdims=False, ties="all")
     return distance.dist(x, y, ord=float(p))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import threading
 import warnings
 from collections import OrderedDict
 from typing import Any
@@ -107,10 +108,9 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     """Write tensors in plain containers into a file (or a BytesIO), as PaddlePaddle reads them.
 
     Raises ValueError for what files do not hold, for a path without a file name, an unknown protocol or option;
-    NotImplementedError for `use_binary_format=True`.
+    NotImplementedError for anything but a tensor with `use_binary_format=True`.
     """
-    if configs.pop("use_binary_format", False):
-        raise NotImplementedError("save: the binary format of inference programs is not offered; leave the option out")
+    binary = configs.pop("use_binary_format", False)
     protocol = configs.pop("pickle_protocol", protocol)
     if configs:
         raise ValueError(f"save: the option {next(iter(configs))!r} is not known")
@@ -118,11 +118,16 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         raise ValueError(f"save: protocol must be an int, got {type(protocol).__name__}")
     if not 1 < protocol < 5:
         raise ValueError(f"save: protocol must be 2, 3 or 4, got {protocol}")
-    content = _state(obj) if _is_state(obj) else _prepared(obj, {})
+    if binary:
+        if not isinstance(obj, Tensor):
+            raise NotImplementedError(f"save: the binary format holds one tensor, got {type(obj).__name__}")
+        data = _binary(obj)
+    else:
+        data = pickle.dumps(_state(obj) if _is_state(obj) else _prepared(obj, {}), protocol)
     if isinstance(path, io.BytesIO):
-        pickle.dump(content, path, protocol)
+        path.write(data)
         return
-    if hasattr(path, "write"):
+    if not isinstance(path, (str, bytes, os.PathLike)):
         raise ValueError(f"save: wanted a path or a BytesIO, got {type(path).__name__}")
     path = os.fspath(path)
     folder, name = os.path.split(path)
@@ -131,7 +136,88 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     if folder:
         os.makedirs(folder, exist_ok=True)
     with open(path, "wb") as file:
-        pickle.dump(content, file, protocol)
+        file.write(data)
+
+
+_KINDS = {0: "bool", 1: "int16", 2: "int32", 3: "int64", 4: "float16", 5: "float32", 6: "float64", 20: "uint8", 21: "int8",
+          22: "bfloat16", 23: "complex64", 24: "complex128"}  # fmt: skip
+"""How the binary format names dtypes."""
+_BEGINNING = bytes(16)
+"""What it begins with: the format of what holds the tensor, no levels of detail, and the format of the tensor."""
+
+
+def _varint(n: int) -> bytes:
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return bytes([*out, n])
+
+
+def _binary(x: Tensor) -> bytes:
+    """A tensor in the format of PaddlePaddle's inference programs: a description (dtype and sizes), and the elements."""
+    array = np.ascontiguousarray(x.numpy())
+    kind = next(k for k, label in _KINDS.items() if label == x.dtype.label)
+    about = b"\x08" + _varint(kind) + b"".join(b"\x10" + _varint(n) for n in x.shape)
+    return _BEGINNING + len(about).to_bytes(4, "little") + about + array.tobytes()
+
+
+def _content(stream: Any) -> tuple[Tensor | None, Any]:
+    """The tensor of a file in that format, or what another file holds."""
+    start = stream.tell()
+    binary = stream.read(len(_BEGINNING)) == _BEGINNING
+    stream.seek(start)
+    return (_from_binary(stream.read()), None) if binary else (None, _read(stream))
+
+
+def _from_binary(data: bytes) -> Tensor:
+    """The tensor of bytes in that format; raises UnpicklingError where they are damaged."""
+    end = 20 + int.from_bytes(data[16:20], "little")
+    numbers, at, value, shift = [], 20, 0, 0
+    while at < min(end, len(data)):
+        value |= (data[at] & 127) << shift
+        shift += 7
+        if data[at] < 128:
+            numbers.append(value)
+            value, shift = 0, 0
+        at += 1
+    known = numbers[:1] == [8] and numbers[1] in _KINDS and not set(numbers[2::2]) - {16}
+    if len(data) < 20 or end > len(data) or len(numbers) % 2 or not known:
+        raise pickle.UnpicklingError("load: the description of the tensor in the file is damaged")
+    dtype, shape = np.dtype(_KINDS[numbers[1]]) if numbers[1] != 22 else _BFLOAT16, tuple(numbers[3::2])
+    if len(data) - end != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+        raise pickle.UnpicklingError("load: the file does not hold as many elements as it says")
+    return from_array(np.frombuffer(data, dtype, offset=end).reshape(shape).copy())
+
+
+_writing: list[threading.Thread] = []
+
+
+@api(method=False)
+def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: bool = False, **configs: Any) -> None:
+    """Write as `save` does, in a thread of its own, what there is when it is called; `sync_other_task`: after those before.
+
+    Raises ValueError for what files do not hold, before anything is written.
+    """
+    if sync_other_task:
+        clear_async_save_task_queue()
+    kept = io.BytesIO()
+    save(obj, kept, protocol, **configs)
+    data = kept.getvalue()
+
+    def write() -> None:
+        with open(os.fspath(path), "wb") as file:
+            file.write(data)
+
+    thread = threading.Thread(target=write)
+    _writing.append(thread)
+    thread.start()
+
+
+def clear_async_save_task_queue() -> None:
+    """Wait for the threads of `async_save`."""
+    while _writing:
+        _writing.pop().join()
 
 
 # ------------------------------------------------------------------------------------------ loading
@@ -232,7 +318,7 @@ def load(path: Any, **configs: Any) -> Any:
         if name not in ("model_filename", "params_filename", "safetensors"):
             warnings.warn(f"load: the option {name!r} is not known and has no effect", stacklevel=2)
     if isinstance(path, io.BytesIO):
-        content = _read(path)
+        stored, content = _content(path)
     else:
         path = os.fspath(path)
         if not os.path.exists(path):
@@ -240,7 +326,9 @@ def load(path: Any, **configs: Any) -> Any:
         if os.path.isdir(path):
             raise ValueError(f"load: {path!r} is a directory; directories of inference programs cannot be loaded here")
         with open(path, "rb") as file:
-            content = _read(file)
+            stored, content = _content(file)
+    if stored is not None:
+        return stored.numpy() if plain else stored
     if isinstance(content, dict) and _NAMES in content:
         names = content.pop(_NAMES)
         if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):

@@ -188,7 +188,8 @@ def median(x: Any = None, axis: Any = None, keepdim: bool = False, mode: str = "
 @api()
 def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: Any = None) -> Any:
     """The median over axes of what is not nan; otherwise as `median`."""
-    return _median("nanmedian", x, axis, keepdim, mode, True)
+    found = _median("nanmedian", x, axis, keepdim, mode, True)
+    return found[0] if isinstance(found, tuple) and not isinstance(axis, int) else found  # over several axes there is no position
 
 
 def _quantile(op: str, x: Any, q: Any, axis: Any, keepdim: Any, interpolation: str, ignore_nan: bool) -> Any:

@@ -14,15 +14,17 @@ from ..._state import OBSERVERS, grad_mode, state
 from ...core import value as values
 from ...core.level import born
 from ...core.node import Accumulate, producer, tick
+from ...core.scattered import Scattered
 from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
+from ...tape.engine import current_run
 from ...tape.function import Custom
 from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
 from . import _dtype
-from ._api import REGISTRY
+from ._api import REGISTRY, deprecated
 from ._device import CPU, Place
 from ._dtype import FROM_NUMPY
 from ._policy import POLICY
@@ -171,7 +173,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here, None before the first."""
         g = self._grad
-        if g is None or g._node is not None or g._level:
+        if g is None or g._node is not None or g._level or type(g._a) is Scattered:
             return g
         if self._grad_stops and (not self._zeroed or self._awaits_gradient()):
             return g
@@ -211,9 +213,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def _grad_ivar(self) -> Tensor | None:
         return self.grad
 
-    def gradient(self) -> np.ndarray | None:
-        """The accumulated gradient as a NumPy array, None before the first backward pass."""
+    def gradient(self) -> Any:
+        """The accumulated gradient as a NumPy array, None before the first backward pass; of few rows these, and which."""
+        deprecated("gradient()", "2.1", ".grad")
         g = self.grad
+        if g is not None and type(g._a) is Scattered:
+            return g.numpy(), np.asarray(g.rows())
         return None if g is None else g.numpy()  # type: ignore[no-any-return]
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
@@ -221,14 +226,14 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         g = self._grad
         if g is None:
             return
-        if not set_to_zero:
+        if not set_to_zero or type(g._a) is Scattered:
             self._grad, self._grad_stops, self._zeroed = None, None if self._grad_stops else False, 0
         elif type(g._a) is np.ndarray and g._a.flags.writeable and g._node is None:  # seen by who holds it already
             g._a.fill(0)
             mutation.note(g._a)
         else:
             self._grad = make(Tensor, np.zeros(values.shape_of(g), values.dtype_of(g)))
-        if set_to_zero:
+        if self._grad is not None:
             self._zeroed = tick()
         for observer in OBSERVERS:
             observer.cleared(self)
@@ -253,6 +258,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             x = target()
             if x is not None:
                 x._grad = gradient.clone() if gradient._node is None else gradient
+                x._grad_stops = any(gradient._a is zeros for zeros in current_run().filled) or None
 
         self._keeper = weakref.ref(edge), hooks.add_tensor_hook(self, keep)
 
@@ -268,7 +274,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         leaf = weakref.ref(self) if type(self._node) is Accumulate else None
 
         def shown(gradient: Any) -> Any:
-            if gradient is not None and gradient._node is None:  # in a hook, gradients say that they want gradients
+            if gradient is not None and gradient._node is None and type(gradient._a) is not Scattered:
+                # in a hook, gradients say that they want gradients
                 gradient = make(Tensor, gradient._a, None, gradient._level)
                 tape.leaf(gradient)
             with grad_mode(True), raised_inside("a gradient hook"):
@@ -346,7 +353,7 @@ REGISTRY.tensor_class = Tensor
 
 
 _NODE_NAMES = {
-    "absolute": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
+    "absolute_stopped": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
     "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale", "relu_masked": "Relu",
     "atan2_undefined": "Atan2",
 }  # fmt: skip
@@ -398,10 +405,8 @@ class TensorHookRemoveHelper:
 
 
 LACKING = """
-    block coalesce cols create_parameter create_tensor crows dense_dim get_map_tensor get_selected_rows indices
-    is_coalesced is_tensor nnz num_shard placements process_mesh reconstruct_from_ resize_ rows set_
-    set_string_list set_tensor set_vocab sparse_dim to_dense to_sparse_coo to_sparse_csr top_p_sampling
-    values
+    block create_parameter create_tensor get_map_tensor get_selected_rows is_tensor placements process_mesh
+    reconstruct_from_ resize_ rows set_ set_string_list set_tensor set_vocab top_p_sampling
 """
 """What PaddlePaddle's tensors have and these have not."""
 

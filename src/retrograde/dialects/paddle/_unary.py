@@ -23,7 +23,7 @@ from ...ops.softmax import softmax as softmax_op
 from ...tape import inplace
 from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
-from ._api import api
+from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
 from ._elementwise import ANY, FLOATED, register, unary
 from ._promote import single, to_dtype
@@ -39,6 +39,8 @@ _FLOATING = {
 }  # fmt: skip
 for _name, _op in _FLOATING.items():
     register(_name, unary(_name, _op, FLOATED, fast="fc"))
+# PaddlePaddle keeps what the tangent was taken of, so that its result may be changed again: ours is computed from the result.
+METHODS["tan_"] = FUNCTIONS["tan_"] = in_place_form("tan_", lambda x, name=None: st.copy(FUNCTIONS["tan"](x)))
 _REAL = {
     "rsqrt": ew.rsqrt, "erf": special.erf, "erfinv": special.erfinv, "lgamma": special.lgamma, "gammaln": special.lgamma,
     "digamma": special.digamma, "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e,
@@ -47,7 +49,7 @@ for _name, _op in _REAL.items():
     register(_name, unary(_name, _op, FLOATED))
 
 _WHOLE = {"floor": sel.floor, "ceil": sel.ceil, "trunc": sel.trunc}  # of integers, these are the integers
-_AS_THEY_COME = {"abs": ew.absolute, "square": ew.square}
+_AS_THEY_COME = {"abs": ew.absolute_stopped, "square": ew.square}
 for _name, _op in _AS_THEY_COME.items():
     register(_name, unary(_name, _op, ANY, fast="ifc"))
 

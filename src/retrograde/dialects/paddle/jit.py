@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._tree import flatten
-from ._api import missing as _missing
 from ._dtype import get_default_dtype
+from ._paths import otherwise as _otherwise
 
 _enabled = [True]
 
@@ -80,4 +80,4 @@ def load(path: str, **configs: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    raise _missing("paddle.jit", name, globals())
+    return _otherwise("paddle.jit", name, globals())

@@ -336,7 +336,7 @@ def vector_norm(x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False,
         raise ValueError(f"vector_norm: p must be a number, got {p!r}")
     axes = axes_of("vector_norm", axis, len(shape_of(x)))
     if math.isinf(p):  # equal extremes get the whole gradient each
-        found = (red.amax if p > 0 else red.amin)(ew.absolute(x), axis=axes, keepdims=bool(keepdim), ties="all")
+        found = (red.amax if p > 0 else red.amin)(ew.absolute_stopped(x), axis=axes, keepdims=bool(keepdim), ties="all")
     else:
         found = native.vector_norm(x, axis=axes, keepdims=bool(keepdim), ord=p)
     return found if out is None else write_out("vector_norm", found, out)

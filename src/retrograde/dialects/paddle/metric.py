@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, shape_of
-from ._api import missing
+from ._paths import otherwise
 from ._tensor import from_array
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
@@ -190,4 +190,4 @@ def accuracy(
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("paddle.metric", name, __all__)
+    return otherwise("paddle.metric", name, __all__)

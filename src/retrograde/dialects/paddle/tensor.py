@@ -8,11 +8,9 @@ from typing import Any
 
 from .. import paddle as _paddle
 from . import linalg
-from ._api import FUNCTIONS, METHODS, missing, named
+from ._api import FUNCTIONS, METHODS, named
+from ._paths import otherwise
 from ._tensor import Tensor as Tensor
-
-_SECTIONS = ("attribute", "creation", "logic", "manipulation", "math", "ops", "random", "search", "stat")
-"""What PaddlePaddle sorts the functions into: here each section offers all of them."""
 
 
 class _Callable(ModuleType):
@@ -23,16 +21,47 @@ class _Callable(ModuleType):
         return FUNCTIONS["as_tensor"](data, *args, **options)  # type: ignore[no-any-return]
 
 
+def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Any = None, name: Any = None) -> Tensor:
+    """A tensor with every element `value`, a number or one spelled out."""
+    return FUNCTIONS["full"](shape, value, dtype, out=out)  # type: ignore[no-any-return]
+
+
+def create_array(dtype: Any, initialized_list: Any = None) -> list[Tensor]:
+    """A list for tensors, as loops of static programs fill it."""
+    return list(initialized_list or ())
+
+
+def array_length(array: list[Tensor]) -> int:
+    """How many tensors a list holds."""
+    return len(array)
+
+
+def _place(i: Any) -> int:
+    return int(i.item()) if isinstance(i, Tensor) else int(i)
+
+
+def array_read(array: list[Tensor], i: Any) -> Tensor:
+    """A tensor of a list."""
+    return array[_place(i)]
+
+
+def array_write(x: Tensor, i: Any, array: list[Tensor] | None = None) -> list[Tensor]:
+    """Put a tensor into a list, at a place that it has or at its end; raises AssertionError for one further on."""
+    found, at = [] if array is None else array, _place(i)
+    if at > len(found):
+        raise AssertionError(f"array_write: place {at} lies beyond the end of a list of {len(found)}")
+    found[at : at + 1] = [x]
+    return found
+
+
 def __getattr__(name: str) -> Any:
-    if name in _SECTIONS:
-        return sys.modules[__name__]
     if name in FUNCTIONS:
         return getattr(_paddle, name)
     if name in METHODS:
         return named(METHODS[name], name)
     if name in linalg.__all__:
         return getattr(linalg, name)
-    raise missing("paddle.tensor", name, (*FUNCTIONS, *linalg.__all__))
+    return otherwise("paddle.tensor", name, (*FUNCTIONS, *linalg.__all__))
 
 
 sys.modules[__name__].__class__ = _Callable

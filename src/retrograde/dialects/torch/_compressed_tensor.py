@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.sparse import row_starts, rows_of
 from ._api import METHODS, api
 from ._creation import as_tensor
 from ._graph_nodes import show_as
@@ -61,8 +62,7 @@ class CompressedTensor(SparseTensor):
         positions = np.asarray(self._i._a)
         if plain:
             return from_array(positions[1 - axis].copy())
-        counts = np.bincount(positions[axis], minlength=self.shape[axis])
-        return from_array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+        return from_array(row_starts(positions[axis], self.shape[axis]))
 
     def _of(self, what: str, by_columns: bool, plain: bool) -> Tensor:
         if self._by_columns is not by_columns:
@@ -240,7 +240,7 @@ def _made(
             f"{op}: {len(at)} places and {len(v)} values do not go with beginnings {begins.tolist()}, which must rise from 0 "
             "to the number of elements"
         )
-    lines = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    lines = rows_of(begins)
     across = int(at.max(initial=-1)) + 1
     if size is None:
         size = (across, len(begins) - 1) if by_columns else (len(begins) - 1, across)

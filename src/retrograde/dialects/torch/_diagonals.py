@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.batched import BatchedArray
-from ...core.value import LevelArray, Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import elementwise as ew
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -25,7 +25,7 @@ from ._dtype import int64
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording, unbind
-from ._memory import contiguous, memory_of
+from ._memory import contiguous, memory_of, one_entry
 from ._size import check_device
 from ._tensor import Tensor, from_array
 
@@ -173,7 +173,10 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     shape, strides, offset = _strided_arguments("as_strided", input, size, stride, storage_offset)
     a = input._a
     if type(a) is not _ndarray:  # inside a transform a tensor has no storage but its own elements
+        if type(a) is BatchedArray and type(a.content) is _ndarray:
+            return _entries_strided(a, shape, strides, offset)
         axes = _storage_order(a)
+        offset = 0 if storage_offset is None else offset
         if axes is None:
             raise RuntimeError(
                 "as_strided: inside a transform, elements with gaps between them or shared places are no storage; look at "
@@ -209,23 +212,28 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return out
 
 
+def _entries_strided(a: BatchedArray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
+    """The storage of each entry of a batch so: no further than the entry itself reaches, since what follows is another's."""
+    entry = one_entry(a)
+    if entry is not a:
+        memory, first = memory_of(entry)
+        step = a.content.strides[a.dim] // entry.itemsize
+        if _reach(shape, strides, offset) <= _reach(entry.shape, tuple(s // entry.itemsize for s in entry.strides), first):
+            size = a.content.shape[a.dim]
+            found = mp.as_strided(memory, shape=(size, *shape), strides=(step, *strides), offset=offset)
+            return make(Tensor, BatchedArray(found, 0, a._level), None, a._level)
+    raise RuntimeError(
+        f"as_strided: under vmap, sizes {list(shape)} with strides {list(strides)} and offset {offset} reach past the elements "
+        "of an entry of the batch"
+    )
+
+
 def _storage_order(a: Any) -> tuple[int, ...] | None:
     """The axes of an array of a transform in the order in which its elements lie one behind the other; None where they do
     not."""
-    hidden, ndim = [], len(a.shape)
-    while type(a) is not _ndarray:
-        if isinstance(a, Value):
-            a = a._a
-        elif isinstance(a, LevelArray):
-            if type(a) is BatchedArray:
-                hidden.append(a.dim)
-            a = a.under
-        else:
-            return tuple(range(ndim))
-    if not a.size:
-        return tuple(range(ndim))
-    for axis in reversed(hidden):
-        a = a[(slice(None),) * axis + (0,)]
+    a = one_entry(a)
+    if type(a) is not _ndarray:
+        return tuple(range(len(a.shape)))
     order = tuple(int(i) for i in np.argsort([-s for s in a.strides], kind="stable"))
     return order if a.transpose(order).flags.c_contiguous else None
 

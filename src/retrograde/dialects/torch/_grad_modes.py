@@ -19,6 +19,8 @@ __all__ = [
 class inference_mode(Mode):
     """Nothing is recorded, and what is made inside never takes part in autograd."""
 
+    _mode = True
+
     def __new__(cls, mode: Any = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else super().__new__(cls)(mode)
 
@@ -29,7 +31,8 @@ class inference_mode(Mode):
         return inference_mode(self._mode)
 
     def __enter__(self) -> None:
-        self._before, self._marked_before = is_grad_enabled(), state.mark
+        self._before, self._marked_before, self._followed = is_grad_enabled(), state.mark, state.forward
+        state.forward = state.forward and not self._mode
         self.entering()
         if refuse_inference not in SAVE_CHECKS:
             SAVE_CHECKS.append(refuse_inference)
@@ -38,7 +41,7 @@ class inference_mode(Mode):
         _set(not self._mode)
 
     def __exit__(self, *exception: object) -> None:
-        state.mark = self._marked_before
+        state.mark, state.forward = self._marked_before, self._followed
         LOOKED_AT.pop()
         _set(self._before)
         self.left()

@@ -17,6 +17,8 @@ from ...core.value import as_value, make
 from ...tape import engine, hooks, mutation
 from .._shared.module_hooks import spread
 from ._api import REGISTRY
+from ._dtype import FROM_NUMPY
+from ._size import CPU, Size
 
 NAMES: dict[str, str | tuple[str, ...] | Callable[[Any], str]] = {
     "copy": lambda node: "CopyBackwards" if node.gathered else "CloneBackward0",
@@ -81,6 +83,16 @@ _CLASSES: dict[str, type[GradFn]] = {}
 _SHOWN: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
+class GradientLooks:
+    """Shape, dtype and place of a gradient."""
+
+    is_nested_tensor = is_cpp_nested_tensor = is_tensor_subclass = False
+    device = CPU
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = Size(shape), FROM_NUMPY[dtype]
+
+
 class GradFn:
     """A node of the graph as PyTorch shows it."""
 
@@ -119,6 +131,9 @@ class GradFn:
         trace = getattr(self._node, "trace", None)
         if trace is not None:
             notes.setdefault("traceback_", trace.splitlines(keepends=True))
+            parent = self._node.__dict__.get("parent")
+            if parent is not None:  # the node whose derivative this one is a part of
+                notes.setdefault("parent_", shown(parent))
         return notes
 
     @property
@@ -163,6 +178,12 @@ class GradFn:
             return tuple(given[i] for i in places)
 
         return hooks.add(table, among)
+
+    @property
+    def _input_metadata(self) -> list[GradientLooks]:
+        """What the gradients look like that this node is given: one for each of its results."""
+        node = self._node
+        return [GradientLooks(*looks) for looks in (node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),))]
 
     def _sequence_nr(self) -> int:
         return self._node.seq

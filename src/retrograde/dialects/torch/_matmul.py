@@ -140,6 +140,12 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     return _matmul(input, mat2)
 
 
+@api(method=False)
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """`mm` under the name that older programs call with a sparse first operand."""
+    return mm(input, mat2)
+
+
 @api(out=True)
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of corresponding matrices of two batches."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..._state import is_grad_enabled, state
 from ...core.arrays import bottom
+from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.large import copied
-from ...core.unwrap import concrete
+from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
@@ -86,9 +87,30 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 # ------------------------------------------------------------------------------------------ layout
 
 
+def one_entry(a: Any) -> Any:
+    """What says how a tensor's elements lie in memory: its array, and inside vmap that of the first entry of the batch.
+
+    An array that has no strides (empty, or of another library) is given back as it is.
+    """
+    if type(a) is _ndarray:
+        return a
+    whole, hidden = a, list[int]()
+    while type(a) is not _ndarray:
+        if type(a) is BatchedArray:
+            hidden.append(a.dim)
+        if not isinstance(a, (Value, BatchedArray, DualArray)):
+            return whole
+        a = a._a if isinstance(a, Value) else a.under
+    if not a.size:
+        return whole
+    for axis in reversed(hidden):
+        a = a[(slice(None),) * axis + (0,)]
+    return a
+
+
 def _strides(x: Any) -> tuple[int, ...]:
     """Strides in elements; where NumPy leaves open that of an axis of size 1, as if the memory were dense."""
-    a = x._a
+    a = one_entry(x._a)
     shape = tuple(shape_of(a))
     if type(a) is not _ndarray or (0 in shape and a.base is None):
         out, step = [], 1
@@ -113,7 +135,9 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 @api(function=False)
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory in the order of the dimensions."""
-    a = self._a
+    a = one_entry(self._a)
+    if memory_format is not None and repr(memory_format) != "torch.contiguous_format" and type(bare(self)) is BatchedArray:
+        raise RuntimeError(f"is_contiguous: under vmap memory has no format but the contiguous one, asked for {memory_format}")
     if type(a) is not _ndarray:
         return True
     if repr(memory_format) == "torch.channels_last":
@@ -171,7 +195,7 @@ def memory_of(a: np.ndarray) -> tuple[np.ndarray, int]:
 @api(function=False)
 def storage_offset(self: Tensor) -> int:
     """How many elements of the storage lie before the first one of this tensor."""
-    a = self._a
+    a = one_entry(self._a)
     return memory_of(a)[1] if type(a) is _ndarray else 0
 
 
@@ -276,7 +300,9 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this tensor another shape; elements that it did not have before are undefined (zeros here)."""
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
-    if tensor_argument("resize_", self)._node is not None and not self._inference:
+    if tensor_argument("resize_", self)._inference:
+        self._policy.check_change("resize_", self)
+    elif self._node is not None:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
     last = repr(memory_format).startswith("torch.channels_last")
     if shape == tuple(shape_of(self)) and not last:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import state
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.node import Accumulate
-from ...core.value import Value
+from ...core.value import Value, as_value
 from . import _dtype, _repr
 from ._api import api
 from ._graph_nodes import edge_name
@@ -38,9 +39,36 @@ def note(x: Tensor) -> list[str]:
     return [f"grad_fn=<{edge_name(edge)}>"]
 
 
+def below(x: Tensor) -> Tensor:
+    """What is under a value of a transform: all entries of a batch, or the value without what the transform knows of it."""
+    a = x._a
+    return as_value(type(x)._result, a.content if type(a) is BatchedArray else a.primal if type(a) is DualArray else a)
+
+
+def in_transform(x: Tensor) -> bool:
+    """Whether this is a value of a functional transform that is open."""
+    return any(level.id == x._level for level in _transforms())
+
+
+def _transforms() -> list[Any]:
+    """The functional transforms that are open, outermost first."""
+    return [level for level in state.levels if level.adopt is None and level.lifts is None]
+
+
+def _wrapped(x: Tensor, depth: int) -> str:
+    """A value of a transform: what kind of value at which depth, around what is under it."""
+    a = x._a
+    kind, notes = ("BatchedTensor", f"bdim={a.dim}, ") if type(a) is BatchedArray else ("GradTrackingTensor", "")
+    text = repr(below(x)).replace("\n", "\n    ")
+    return f"{kind}(lvl={depth}, {notes}value=\n    {text}\n)"
+
+
 @api("__repr__", function=False)
 def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     """The tensor as PyTorch prints it."""
+    place = next((i for i, level in enumerate(_transforms()) if level.id == self._level), None)
+    if place is not None:
+        return _wrapped(self, place + 1)
     shown, tangent = self, None
     if type(self._a) is DualArray:
         from .autograd.forward_ad import unpack_dual

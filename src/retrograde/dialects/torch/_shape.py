@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled
+from ...core.batched import BatchedArray
 from ...core.node import Node
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...tape import autograd as tape
@@ -150,10 +151,12 @@ def _view_anyhow(self: Tensor, shape: tuple[Any, ...], size: Any, dtype: Any) ->
 def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
     """The bytes of a tensor read as another dtype; nothing is recorded."""
     if d.np == dtype_of(x):
-        return reshaped(x, tuple(shape_of(x)))
+        return reshaped(x, tuple(shape_of(x))) if type(x._a) is not _ndarray else from_array(x._a)
     if d.is_complex and recording(x):
         raise RuntimeError(f"view: a tensor that requires grad cannot be seen as dtype {d}; use view_as_complex()")
     a = x._a
+    if type(a) is BatchedArray and type(a.content) is _ndarray and a.dtype.itemsize == d.itemsize:
+        return make(Tensor, BatchedArray(a.content.view(d.np), a.dim, a._level), None, a._level)
     if type(a) is not _ndarray:
         raise RuntimeError(f"view: inside a transform a tensor cannot be seen as dtype {d}")
     if a.itemsize != d.itemsize and not a.ndim:

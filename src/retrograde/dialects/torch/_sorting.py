@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.unwrap import concrete
+from ...core.batched import BatchedArray
+from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, sorting
 from ...ops.structural import cast, reshape, transpose
@@ -219,6 +220,8 @@ def _distinct(op: str, input: Any, dim: Any, return_inverse: bool, return_counts
     shape = tuple(shape_of(x))
     if dtype_of(x).kind == "c":
         raise RuntimeError(f"{op}: not defined for complex tensors")
+    if type(bare(x)) is BatchedArray:
+        raise RuntimeError(f"{op}: under vmap the entries of the batch differ in how many distinct elements they have")
     axis = None if dim is None else axis_of(op, dim, len(shape))
     if axis is not None and not shape:
         x = vector_of(x)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...core.scattered import Scattered
+from .._shared import sparse as math
 from . import _dtype, _repr
 from ._creation import as_tensor, zeros
 from ._dtype import int64
@@ -154,6 +155,8 @@ class SparseTensor:
         """The number of axes."""
         return len(self.shape)
 
+    ndimension = dim
+
     def numel(self) -> int:
         """The number of elements, those that are not kept included."""
         return self.shape.numel()
@@ -213,19 +216,14 @@ class SparseTensor:
 
     def _flat(self) -> np.ndarray:
         """Where each kept element stands when the sparse axes are one."""
-        positions = np.asarray(self._i._a)
-        return np.ravel_multi_index(tuple(positions), tuple(self.shape[: len(positions)]))
+        return math.flat(np.asarray(self._i._a), self.shape)
 
     def coalesce(self) -> SparseTensor:
         """The same tensor with each position once, in order, the elements of equal ones added."""
         if self._coalesced:
             return self
-        unique, inverse = np.unique(self._flat(), return_inverse=True)
-        target = zeros((len(unique), *self._v.shape[1:]), dtype=self.dtype)
-        values = show_as(target.index_add(0, from_array(inverse.reshape(-1)), self._v), "CoalesceBackward0")
-        positions = np.unravel_index(unique, tuple(self.shape[: self.sparse_dim()]))
-        indices = from_array(np.stack(positions).astype(np.int64))
-        return SparseTensor(indices, values, self.shape, True)
+        places, values = math.coalesced(np.asarray(self._i._a), self._v, self.shape)
+        return SparseTensor(from_array(places), show_as(values, "CoalesceBackward0"), self.shape, True)
 
     def to_dense(self, dtype: Any = None) -> Tensor:
         """The tensor with all its elements."""

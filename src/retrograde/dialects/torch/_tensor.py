@@ -60,6 +60,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """The memory of a tensor as a leaf of a class."""
         if not isinstance(data, Tensor):
             raise TypeError(f"_make_subclass: wanted a tensor, got {type(data).__name__}")
+        if require_grad and data._inference and state.mark is None:
+            raise RuntimeError("an inference tensor takes no part in autograd; make a parameter of a clone() of it")
         return make(kind, data._a, None, data._level).requires_grad_(require_grad)
 
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
@@ -117,23 +119,28 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if not isinstance(wanted, bool):
+            raise RuntimeError(f"requires_grad: wanted True or False, got {kind_of(wanted)}")
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
+        a = self._a
+        new = requires_grad is True and self._node is None and not (self._level or self._inference)
+        if new and type(a) is np.ndarray and a.dtype.char in "fd":  # the everyday call
+            self._node = Accumulate(self, a.shape, a.dtype)
+            return self
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if self._level:
             refuse_in_transforms("requires_grad_", self._levels())
         if requires_grad:
+            if self._inference and state.mark is None:
+                raise RuntimeError("requires_grad_: an inference tensor takes no part in autograd; use clone() of it")
             if self._node is None or tape.is_silent(self):
                 d = self.dtype
                 if d.category < 2:
                     raise RuntimeError(f"requires_grad_: only floating and complex tensors have gradients, this is {d}")
-                if self._inference and state.mark is None:
-                    raise RuntimeError(
-                        "requires_grad_: an inference tensor takes no part in autograd; use clone() of it"
-                    )
                 tape.leaf(self)
         elif self._node is not None:
             if not tape.is_leaf(self):
@@ -233,7 +240,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             return constant(self)
         for observer in OBSERVERS:
             observer.detached(self)
-        return make(type(self)._result, mutation.own_clock(self._a), None, self._level)
+        out = make(type(self)._result, mutation.own_clock(self._a), None, self._level)
+        if self._inference:
+            out._inference = True
+        return out
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -243,7 +253,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             raise RuntimeError(f"data: a tensor that requires grad cannot take data of dtype {new.dtype}")
         if not tape.is_leaf(self) and new.shape != self.shape:
             raise RuntimeError(f"data: a tensor with history has shape {list(self.shape)}, it cannot take {list(new.shape)}")
-        self._a, self._level = new._a, new._level
+        self._a, self._level = mutation.with_count_of(new._a, self._a), new._level
         if type(self._node) is Accumulate:
             self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
 

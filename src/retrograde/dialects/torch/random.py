@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from ...ops import structural
 from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
+from ...transform.vmap import batch
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
@@ -36,6 +38,9 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         check_device("Generator", device)
         self._stream = Stream()
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
     @property
     def _a(self) -> Any:
@@ -171,26 +176,29 @@ def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = Fals
 
     Raises RuntimeError under a vmap whose randomness is "error".
     """
-    level = _vmap_level(op)
-    if level is not None and level.randomness == "different":
-        return make(Tensor, BatchedArray(draw((level.batch_size, *shape)), 0, level.id), None, level.id)
+    levels = _vmap_levels(op) if state.levels else ()
+    if levels:
+        return _entries(levels, draw((*(level.batch_size for level in levels), *shape)))
     return from_array(draw(shape), requires_grad)
 
 
-def _vmap_level(op: str) -> Any:
-    """The innermost vmap that says anything about random numbers; None outside. Raises RuntimeError if it forbids them."""
-    for level in reversed(state.levels):
-        if getattr(level, "batch_size", None) is None:
-            continue
-        if level.randomness == "error":
-            raise RuntimeError(
-                f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of "
-                "the batch "
-                "gets its own, or with randomness='same' that all share them"
-            )
-        if level.randomness == "different":
-            return level
-    return None
+def _vmap_levels(op: str) -> list[Any]:
+    """The open vmaps whose entries get random numbers of their own, outermost first. Raises RuntimeError if one forbids any."""
+    found = [level for level in state.levels if level.batch_size is not None]
+    if any(level.randomness == "error" for level in found):
+        raise RuntimeError(
+            f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of the batch gets its "
+            "own, or with randomness='same' that all share them"
+        )
+    return [level for level in found if level.randomness == "different"]
+
+
+def _entries(levels: Any, array: Any) -> Tensor:
+    """An array as a tensor of each entry of the vmaps, which its first axes belong to."""
+    whole = make(Tensor, array)
+    for level in levels:
+        whole = batch(whole, 0, level.id)
+    return whole
 
 
 def elements(op: str, stream: Any, x: Any) -> Any:
@@ -204,19 +212,20 @@ def drawn_by(op: str, stream: Any, draw: Any, *parameters: Any) -> Tensor:
 
     Raises RuntimeError under a vmap whose randomness does not allow that.
     """
-    level = _vmap_level(op)
-    if level is None:
+    levels = _vmap_levels(op) if state.levels else ()
+    if not levels:
         return from_array(draw(*(elements(op, stream, x) if isinstance(x, Value) else x for x in parameters)))
-    size = level.batch_size
     rank = max(len(shape_of(x)) for x in parameters if isinstance(x, Value))
     arrays = []
     for x in parameters:
         if isinstance(x, Value):
-            short = (1,) * (rank - len(shape_of(x)))
-            x = elements(op, stream, make(Tensor, unbatch(_without_tangents(x), level.id, size)))
-            x = structural.reshape(x, shape=(size, *short, *x.shape[1:]))
+            short, shape = (1,) * (rank - len(shape_of(x))), tuple(shape_of(x))
+            for level in reversed(levels):
+                x = make(Tensor, unbatch(_without_tangents(x), level.id, level.batch_size))
+            sizes_of_all = [level.batch_size for level in levels]
+            x = structural.reshape(elements(op, stream, x), shape=(*sizes_of_all, *short, *shape))
         arrays.append(x)
-    return make(Tensor, BatchedArray(draw(*arrays), 0, level.id), None, level.id)
+    return _entries(levels, draw(*arrays))
 
 
 def _without_tangents(x: Any) -> Any:
@@ -278,7 +287,13 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, layout: Any = 
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """The numbers 0 to n - 1 in random order."""
     check_device("randperm", device)
-    return from_array(stream_of("randperm", generator).permutation(int(n), np_dtype_of("randperm", dtype, int64)))
+    stream, d = stream_of("randperm", generator), np_dtype_of("randperm", dtype, int64)
+
+    def draw(shape: tuple[int, ...]) -> Any:  # of one number for each permutation
+        found = [stream.permutation(int(n), d) for _ in range(math.prod(shape))]
+        return np.reshape(found, (*shape, -1)) if shape else found[0]
+
+    return drawn("randperm", (), draw)
 
 
 def _like(name: str, draw: Any) -> None:
@@ -397,9 +412,14 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the probabilities that a row's weights say."""
     stream = stream_of("multinomial", generator)
-    return drawn_by(
-        "multinomial", stream, lambda a: stream.multinomial(a, int(num_samples), bool(replacement)), input
-    )
+
+    def draw(weights: Any) -> Any:
+        batches = weights.shape[: len(weights.shape) - len(shape_of(input))]  # under vmaps, whose entries are rows like others
+        rows = weights.reshape(-1, weights.shape[-1]) if batches and len(weights.shape) > 2 else weights
+        found = stream.multinomial(rows, int(num_samples), bool(replacement))
+        return found if rows is weights else found.reshape(*weights.shape[:-1], -1)
+
+    return drawn_by("multinomial", stream, draw, input)
 
 
 @api(method=False)
@@ -442,6 +462,9 @@ def _drawn(name: str, node: str, draw: Any) -> None:
         stream, d = stream_of(name, generator), dtype_of(self)
 
         def compute() -> Tensor:
+            levels = _vmap_levels(name) if state.levels else ()
+            if levels:
+                return _each_entry(name, self, levels, lambda shape: draw(stream, shape, d, True, *args, **kwargs))
             new = _strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs))
             return self._filled(new, node or f"RandomBackward{2 - len(args) - len(kwargs)}")
 
@@ -450,6 +473,21 @@ def _drawn(name: str, node: str, draw: Any) -> None:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Overwrite this tensor with random numbers ({name[:-1]}); returns it."
     METHODS[name] = method
+
+
+def _each_entry(op: str, x: Tensor, levels: Any, draw: Any) -> Tensor:
+    """New contents for each entry of a batch; raises RuntimeError where the entries share one tensor, which cannot differ."""
+    batched, array = set(), bare(x)
+    while type(array) is BatchedArray:
+        batched.add(array._level)
+        array = bare(array.content)
+    born = (x if x._base is None else x._base)._born
+    if any(level.id not in batched and born < level.id for level in levels):
+        raise RuntimeError(
+            f"{op}: under vmap with randomness='different' a tensor that all entries of the batch share cannot be overwritten "
+            "with numbers of their own; make it of one that is mapped, or draw a new one"
+        )
+    return _entries(levels, draw((*(level.batch_size for level in levels), *shape_of(x))))
 
 
 @api("_filled", function=False)
@@ -471,7 +509,7 @@ def _plain(x: Tensor, stream: Any) -> bool:
     array = x._a
     return (
         type(array) is np.ndarray and array.dtype is _FLOAT32 and array.flags.c_contiguous and type(stream) is Stream
-        and x._node is x._base is None and not OBSERVERS
+        and x._node is x._base is None and not OBSERVERS and not state.levels
     )  # fmt: skip
 
 
@@ -535,6 +573,12 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     stream, d = stream_of("bernoulli_", generator), dtype_of(self)
 
     def compute() -> Tensor:
+        levels = _vmap_levels("bernoulli_") if state.levels else ()
+        if levels and isinstance(p, Value):
+            chances = structural.broadcast_to(p, shape=tuple(shape_of(self)))
+            return drawn_by("bernoulli_", stream, lambda each: stream.bernoulli_each(each, d), chances)
+        if levels:
+            return _each_entry("bernoulli_", self, levels, lambda shape: stream.bernoulli(shape, float(p), d))
         if not isinstance(p, Value):
             return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
                                 "BernoulliBackward2")  # fmt: skip

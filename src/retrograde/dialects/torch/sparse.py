@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.scattered import merge_order
 from ...core.value import Value
+from .._shared.sparse import common, groups_beside, nonzero
 from ._api import METHODS, api
 from ._api import missing as _missing
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
@@ -87,9 +88,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
     kept = self.ndim if sparse_dim is None else sparse_dim
-    there = np.asarray(self.detach()._a) != 0
-    there = there.any(axis=tuple(range(kept, self.ndim))) if kept < self.ndim else there
-    i = from_array(np.stack(np.nonzero(there)).astype(np.int64))
+    i = from_array(nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
     if self.requires_grad:
         out._source = self
@@ -186,9 +185,8 @@ def mul(input: Any, other: Any) -> Any:
     if not isinstance(y, SparseTensor):
         return x.with_values(x._v * y[tuple(x._i)], "MulBackward0")
     x, y = x.coalesce(), y.coalesce()
-    _, mine, yours = np.intersect1d(x._flat(), y._flat(), assume_unique=True, return_indices=True)
-    mine = from_array(mine.astype(np.int64))
-    values = x._v.index_select(0, mine) * y._v.index_select(0, from_array(yours.astype(np.int64)))
+    mine, yours = map(from_array, common(x._flat(), y._flat()))
+    values = x._v.index_select(0, mine) * y._v.index_select(0, yours)
     return SparseTensor(x._i.index_select(1, mine), values, x.shape, True)
 
 
@@ -289,7 +287,7 @@ def _traced(op: str, mat1: Any, mat2: Any) -> Any:
     return a @ b
 
 
-@answers("mm", "matmul", "mv", "__matmul__", "__rmatmul__")
+@answers("mm", "dsmm", "matmul", "mv", "__matmul__", "__rmatmul__")
 def matmul(input: Any, other: Any) -> Any:
     """The product of a sparse matrix with a matrix or vector, or of a dense one with a sparse one."""
     return _shown(_traced("matmul", input, other), "MvBackward0" if len(other.shape) == 1 else "MmBackward0")
@@ -362,10 +360,8 @@ def _softmax(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> Spar
         values = x._v.log_softmax(dim - x.sparse_dim() + 1) if logarithm else x._v.softmax(dim - x.sparse_dim() + 1)
         return x.with_values(values, "SparseSoftmaxBackward0")
     v = x._v if dtype is None else x._v.to(dtype)
-    others = np.delete(np.asarray(x._i._a), dim, 0)
-    _, group = np.unique(others, axis=1, return_inverse=True) if len(others) else (None, np.zeros(x._nnz(), np.int64))
-    place = from_array(group.reshape(-1).astype(np.int64))
-    count = int(group.max(initial=-1)) + 1
+    group, count = groups_beside(np.asarray(x._i._a), dim)
+    place = from_array(group)
     index = place.reshape((-1, *(1,) * (v.ndim - 1))).expand_as(v)
     top = zeros((count, *v.shape[1:]), dtype=v.dtype).scatter_reduce(0, index, v.detach(), "amax", include_self=False)
     shifted = v - top[place]

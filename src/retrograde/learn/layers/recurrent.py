@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.bind import recorded
-from ...core.value import shape_of
+from ...core.value import ndim_of, shape_of
 from ...ops.activation import relu
 from ...ops.contraction import affine, project
 from ...ops.elementwise import add, tanh
@@ -69,20 +69,25 @@ def cell(mode: str, x: Any, state: State, w: Weights) -> State:
 
 def layer(mode: str, x: Any, state: State, w: Weights, backwards: bool = False) -> tuple[Any, tuple[Any, ...]]:
     """One layer in one direction: its output (time, batch, width) and the last state."""
-    output, states = _states(mode, x, state, w, backwards)
+    output, states = _states(mode, x, state, w, backwards, every=False)
     last = 0 if backwards else shape_of(x)[0] - 1
-    return output, tuple(select(s, axis=0, index=last) for s in states)
+    return output, tuple(select(s, axis=0, index=last) if ndim_of(s) == 3 else s for s in states)
 
 
-def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool) -> tuple[Any, tuple[Any, ...]]:
-    """The output and the states after every step, which begin with it."""
+def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool, every: bool) -> tuple[Any, tuple[Any, ...]]:
+    """The output and the states after every step, which begin with it; not `every`: of the others the last one will do."""
+    taped = recorded(x, *state, *w)
     if mode == LSTM and w.projection is None:  # one sum of both biases goes in with the steps, instead of a pass over all gates
         given = [b for b in (w.input_bias, w.hidden_bias) if b is not None]
-        operands = project(x, w.input), *state, w.hidden, add(*given) if len(given) == 2 else given[0] if given else None
-        states = lstm_layer(*operands, backwards=backwards)[:2] if recorded(*operands) else (
-            lstm_states(*operands, backwards=backwards)
+        inputs = (project(x, w.input), *state) if taped else (x, *state, w.input)
+        operands = *inputs, w.hidden, add(*given) if len(given) == 2 else given[0] if given else None
+        states = lstm_layer(*operands, backwards=backwards)[:2] if taped else (
+            lstm_states(*operands, backwards=backwards, every=every)
         )
         return states[0], states
+    if mode == GRU and not taped:
+        out = gru_states(x, *state, w.input, w.hidden, w.input_bias, w.hidden_bias, backwards=backwards)
+        return out, (out,)
     gates = linear(x, w.input, w.input_bias)
     if w.projection is not None:
         order = range(shape_of(x)[0])
@@ -93,10 +98,7 @@ def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool) -> tup
         columns = zip(*(reversed(taken) if backwards else taken))
         states = tuple(stack(*column, axis=0) for column in columns)
     elif mode == GRU:
-        operands = gates, *state, w.hidden, w.hidden_bias
-        states = gru_layer(*operands, backwards=backwards)[:1] if recorded(*operands) else (
-            gru_states(*operands, backwards=backwards),
-        )
+        states = gru_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)[:1]
     else:
         out = rnn_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards, rectified=mode == RELU)
         states = (out,)
@@ -117,7 +119,7 @@ def ragged_layer(
     order = _reversal(steps, lengths) if backwards else None
     if order is not None:
         x = _rows(x, order)
-    output, states = _states(mode, x, state, w, False)
+    output, states = _states(mode, x, state, w, False, every=True)
     ends = np.maximum(lengths - 1, 0) * batch + np.arange(batch)
     last = tuple(_rows(s, ends) for s in states)
     if (lengths == 0).any():

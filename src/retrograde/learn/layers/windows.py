@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._errors import ShapeError
-from ...core.value import shape_of
+from ...core.value import detached, shape_of
 from ...ops import pooling as pl
 from ...ops import resample as rs
 from ...ops.structural import reshape, transpose
@@ -160,6 +160,14 @@ def max_pool(x: Any, places: bool = False, **plan: Any) -> Any:
         return (values, from_row(pl.max_pool_places(row, **plan))) if places else values
     values = pl.max_pool(x, **plan)
     return (values, pl.max_pool_places(x, **plan)) if places else values
+
+
+def fractional_max_pool(x: Any, draws: Any, kernel: Sizes, parts: Sizes) -> tuple[Any, Any]:
+    """The largest element of each of `parts` windows at pseudorandom distances, and where it is in the flattened space.
+
+    draws: a number in [0, 1) for each channel and axis, as an array."""
+    places = pl.fractional_max_pool_places(detached(x), draws, kernel=kernel, parts=parts)
+    return pl.pool_at(x, places, axes=len(parts)), places
 
 
 def avg_pool(x: Any, counted: Pads | None = None, divisor: int | None = None, **plan: Any) -> Any:

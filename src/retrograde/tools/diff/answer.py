@@ -107,15 +107,16 @@ class Answer:
 
     def as_json(self) -> dict[str, Any]:
         """The answer as what `json` writes; numbers that are not finite become strings."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        found: dict[str, Any] = plain(asdict(self))
+        return found
 
 
-def _plain(x: Any) -> Any:
+def plain(x: Any) -> Any:
+    """What `json` can write: lists, dicts, numbers and text; numbers that are not finite, and complex ones, as text."""
     if isinstance(x, dict):
-        return {key: _plain(value) for key, value in x.items()}
+        return {key: plain(value) for key, value in x.items()}
     if isinstance(x, (list, tuple)):
-        return [_plain(value) for value in x]
-    if isinstance(x, float) and not math.isfinite(x):
+        return [plain(value) for value in x]
+    if isinstance(x, complex) or (isinstance(x, float) and not math.isfinite(x)):
         return repr(x)
     return x

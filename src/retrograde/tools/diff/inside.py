@@ -99,6 +99,17 @@ def _gru(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Arrays:
     return _layer(gates, (h,), w, b, backwards, cell)
 
 
+def _lstm_states(x: Any, h: Any, c: Any, w_in: Any, w: Any, b: Any, *, backwards: bool, every: bool) -> Arrays:
+    yield x @ w_in.T
+    yield from _lstm(x @ w_in.T, h, c, w, b, backwards=backwards)
+
+
+def _gru_states(x: Any, h: Any, w_in: Any, w: Any, b_in: Any, b: Any, *, backwards: bool) -> Arrays:
+    gates = x @ w_in.T
+    yield gates
+    yield from _gru(gates if b_in is None else gates + b_in, h, w, b, backwards=backwards)
+
+
 def _rnn(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Arrays:
     def cell(x: Any, hidden: Any, h: Any) -> Any:
         new = np.maximum(x + hidden, 0) if rectified else np.tanh(x + hidden)
@@ -266,7 +277,7 @@ def _silu(x: Any) -> Arrays:
 
 _STEPS: dict[str, Callable[..., Arrays]] = {
     "lstm_pointwise": _lstm_cell, "gru_pointwise": _gru_cell, "lstm_layer": _lstm, "gru_layer": _gru, "rnn_layer": _rnn,
-    "lstm_states": _lstm, "gru_states": _gru,
+    "lstm_states": _lstm_states, "gru_states": _gru_states,
     "affine": _affine, "add_matmul": _add_matmul, "var": _deviation, "std": _deviation, "normalize": _normalized,
     "normalize_stats": _normalized, "normalize_by": _normalized_by, "vector_norm": _norm, "softmax": _softmax,
     "attention": _attention, "log_softmax": _softmax, "safe_softmax": _softmax, "logsumexp": _logsumexp,

@@ -21,10 +21,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from ..._state import Observer
-from ...core.batched import BatchedArray
-from ...core.dual import DualArray
 from ...core.node import Accumulate, Node, Slot
 from ...core.value import Value
+from ..arrays import inside, owner_of
 from . import places
 from .kinds import (
     ACCUMULATE,
@@ -177,35 +176,6 @@ def digest(array: np.ndarray) -> list[float]:
     return [float(x) for x in figures] + [float(x) for x in wide[::step]]
 
 
-def _inside(x: Any) -> tuple[Any, bool]:
-    """The NumPy array at the bottom of a value of any level, and whether a value of a lower level lies between."""
-    a = x._a if isinstance(x, Value) else x
-    below = False
-    while type(a) is not _ndarray:
-        if isinstance(a, Value):
-            a, below = a._a, True
-        elif type(a) is BatchedArray:
-            a = a.content
-        elif type(a) is DualArray:
-            a = a.primal
-        else:
-            return np.asarray(a), below
-    return a, below
-
-
-def _owner(a: Any) -> Any:
-    """The array that owns memory; unlike the tape's notion of it, the same for a tensor and its `.data`."""
-    base = a.base
-    while base is not None:
-        base = base.obj if type(base) is memoryview else base
-        if not isinstance(base, _ndarray):
-            base = getattr(base, "base", None)
-            if not isinstance(base, _ndarray):
-                break
-        a, base = base, base.base
-    return a
-
-
 class Recorder(Observer):
     """Writes down what the engine shows it (see `_state.observe`), in memory or into a folder."""
 
@@ -332,17 +302,17 @@ class Recorder(Observer):
             return ABSENT
         a = x._a if isinstance(x, Value) else x
         if type(a) is not _ndarray:
-            a, _ = _inside(a)
+            a, _ = inside(a)
         entry = self._known.get(id(a))
         if entry is not None and entry[0]() is a:
             if self._writes:
-                owner = a if a.base is None else _owner(a)
+                owner = a if a.base is None else owner_of(a)
                 write = self._writes.get(id(owner))
                 if write is not None and write[1] > entry[2] and write[0]() is owner:
                     return self._reread(a, entry[1])
             return entry[1]
         if a.base is not None:  # the same elements through another array, such as `.data`
-            owner = _owner(a)
+            owner = owner_of(a)
             entry = self._known.get(id(owner))
             if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
                 return self._ref(owner)
@@ -379,7 +349,7 @@ class Recorder(Observer):
 
     def _wrote(self, a: np.ndarray, place: tuple[str, int]) -> None:
         incoming = self._incoming.pop(id(a), ABSENT)
-        owner = _owner(a)
+        owner = owner_of(a)
         target = a
         entry = self._known.get(id(a))
         if entry is None or entry[0]() is not a:
@@ -404,7 +374,7 @@ class Recorder(Observer):
         for y in results if several else (results,):
             a = y._a
             if type(a) is not _ndarray:
-                a, below = _inside(y)
+                a, below = inside(y)
                 if below:  # what lies between has been recorded by itself
                     if node is not None:
                         node.event = self._producer(a)
@@ -476,7 +446,7 @@ class Recorder(Observer):
             outs = [self._keep(a) for a in arrays]
             self._event(UPDATE, rule.lstrip("_"), options, before, outs, place)
             for a, value in zip(arrays, outs):
-                owner = _owner(a)
+                owner = owner_of(a)
                 self._writes[id(owner)] = (weakref.ref(owner), self._now)
                 self._note(a, value)
 
@@ -500,7 +470,7 @@ class Recorder(Observer):
         entry = self._leaf_numbers.get(id(x))
         if entry is not None and entry[0]() is x:
             return entry[1]
-        a, _ = _inside(x)
+        a, _ = inside(x)
         entry = self._leaf_numbers.get(id(a))
         if entry is not None and entry[0]() is a:  # a stand-in for the same memory, as gradient functions make them
             self._leaf_numbers[id(x)] = (weakref.ref(x), entry[1])
@@ -533,7 +503,7 @@ class Recorder(Observer):
             node = root.node if type(root) is Slot else root
             outs.append(node.event if type(node) is Node else -1)
             outs.append(root.index if type(root) is Slot else 0)
-        seeds = [self._keep(_inside(g)[0]) for g in gradients]
+        seeds = [self._keep(inside(g)[0]) for g in gradients]
         detail = (run.number, int(run.create_graph), *outs)
         self._event(PASS, "backward", "", (), seeds, places.user_lines(2), detail)
 
@@ -551,7 +521,7 @@ class Recorder(Observer):
 
     def _gradient(self, g: Any) -> int:
         """A gradient's value: a known one if the user's own backward or a hook computed it."""
-        a, _ = _inside(g)
+        a, _ = inside(g)
         entry = self._known.get(id(a))
         return entry[1] if entry is not None and entry[0]() is a else self._keep(a)
 
@@ -562,7 +532,7 @@ class Recorder(Observer):
         self._settle()
         leaf = self._leaf(target)
         before = target._grad
-        had = before is not None and bool(np.any(_inside(before)[0]))
+        had = before is not None and bool(np.any(inside(before)[0]))
         self._arriving = (leaf, self._gradient(g), had)
 
     def arrived(self, run: Any, target: Value) -> None:
@@ -571,11 +541,11 @@ class Recorder(Observer):
             return
         self._pending.clear()
         leaf, contribution, had = self._arriving
-        total, _ = _inside(target._grad)
+        total, _ = inside(target._grad)
         value = self._keep(total)
         self._event(ACCUMULATE, "accumulate", "", (contribution,), (value,), places.user_line(2),
                     (run.number, leaf, int(had)))  # fmt: skip
-        owner = _owner(total)
+        owner = owner_of(total)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(total, value)
 
@@ -595,7 +565,7 @@ class Recorder(Observer):
                 if x is not None:
                     leaf = self._leaf(x)
             if g is not None and not run.accumulate:
-                a, _ = _inside(g)
+                a, _ = inside(g)
                 value = self._gradient(g)
                 self._event(RESULT, "gradient", "", (), (value,), place, (run.number, leaf, position))
                 if type(a) is _ndarray:

@@ -92,6 +92,8 @@ def _backward(
     if len(answers) < len(wanted):
         raise RuntimeError(f"{cls.__name__}.backward returned {len(answers)} gradients for {len(wanted)} arguments")
     for i, g in enumerate(answers):
+        if g is not None and (i >= len(wanted) or wanted[i] is None):
+            raise RuntimeError(f"{cls.__name__}.backward returned a gradient for argument {i}, which is no tensor; wanted None")
         if g is not None and not isinstance(g, Value):
             raise RuntimeError(f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a Tensor")
     return [

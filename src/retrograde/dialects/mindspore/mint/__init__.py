@@ -30,7 +30,7 @@ isinf isnan isneginf le less less_equal linspace log log10 log1p log2 logaddexp 
 logical_or logical_xor logsumexp lt masked_select matmul maximum minimum mm mul mv nan_to_num ne neg negative
 nonzero not_equal ones ones_like outer permute polar pow prod ravel real reciprocal remainder reshape roll round rsqrt
 sigmoid sign sin sinc sinh sqrt square swapaxes t take tan tanh tile trace tril triu trunc unbind unsqueeze where xlogy
-zeros zeros_like rand_like randint_like randn_like nansum all any sum mean full
+zeros zeros_like unique_consecutive rand_like randint_like randn_like nansum all any sum mean full
 """
 
 _functions: dict[str, Function] = {name: _F[name] for name in _SAME.split() if name in _F}

@@ -34,7 +34,9 @@ from .loss import (
     MultiLabelSoftMarginLoss, MultilabelMarginLoss, MultiMarginLoss, NLLLoss, PoissonNLLLoss, RMSELoss, SmoothL1Loss,
     SoftmaxCrossEntropyWithLogits, SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
 )
-from .layer.combined import CentralCrop, Conv2dBnAct, DenseBnAct, ImageGradients, PSNR, TimeDistributed
+from .layer.combined import (
+    MSSSIM, PSNR, SSIM, CentralCrop, Conv2dBnAct, DenseBnAct, ImageGradients, TimeDistributed,
+)  # fmt: skip
 from .layer.math import (
     DiGamma, IGamma, LBeta, LGamma, MatDet, MatInverse, MatMul, MatrixDiag, MatrixDiagPart, MatrixSetDiag, Moments, Range,
     ReduceLogSumExp,
@@ -53,7 +55,8 @@ from .layer.padding import (
 )
 from .layer.pooling import (
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d,
-    AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d,
+    AvgPool1d, AvgPool2d, AvgPool3d, FractionalMaxPool2d, FractionalMaxPool3d, LPPool1d, LPPool2d,
+    MaxPool1d, MaxPool2d, MaxPool3d, MaxUnpool1d, MaxUnpool2d,
     MaxUnpool3d,
 )
 from .layer.rnns import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell

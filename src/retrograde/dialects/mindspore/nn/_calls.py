@@ -36,7 +36,9 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if hooks.backward or hooks.backward_pre:
             pre, post = ([_checked(hook) for hook in table.values()] for table in (hooks.backward_pre, hooks.backward))
             backward = BackwardHooks(cell, pre, post)
-            args = backward.wrap_inputs(args)
+            places = [i for i, x in enumerate(args) if isinstance(x, Value)]  # hooks see the gradients of tensors
+            wrapped = dict(zip(places, backward.wrap_inputs(tuple(args[i] for i in places))))
+            args = tuple(wrapped.get(i, x) for i, x in enumerate(args))
         output = _constructed(cell, args, kwargs)
         called = []
         for key, hook in list(hooks.forward.items()):
@@ -58,7 +60,7 @@ def _checked(hook: Any) -> Any:
 
     def run(cell: Any, grads: Any, *rest: Any) -> Any:
         found = hook(cell, grads, *rest)
-        if found is None:
+        if found is None or (grads and all(g is None for g in grads)):  # nothing goes on from there
             return None
         given = found if isinstance(found, tuple) else (found,)
         if len(given) != len(grads) or not all(g is None or isinstance(g, Value) for g in given):

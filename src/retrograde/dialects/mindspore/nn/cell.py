@@ -31,7 +31,7 @@ from .._api import missing
 from .._backward import saved_tensors_hooks
 from .._context import IN_GRAPHS
 from .._dtype import Number, bfloat16, float16, float32
-from .._jit import in_graph
+from .._jit import in_graph, is_compiled
 from .._parameter import Parameter, ParameterTuple
 from .._recompute import recomputed
 from .._recording import keep
@@ -152,6 +152,8 @@ class Cell(Tree):
                 self.__dict__["_params"].setdefault(p.name, p)
             object.__setattr__(self, name, value)
             return
+        elif isinstance(value, Cell) and name in self.__dict__.get("_params", ()):
+            raise KeyError(f"{type(self).__name__}.{name} is a parameter; delete it before a cell is set there")
         super().__setattr__(name, value)
 
     def _take_values(self, name: str, value: Tensor) -> None:
@@ -434,8 +436,9 @@ class Cell(Tree):
 
     def _add_hook(self, table: str, hook: Any, prepend: bool = False, with_kwargs: bool = False,
                   always: bool = False) -> HookHandle:  # fmt: skip
-        if not callable(hook):
-            raise TypeError(f"register_{table}_hook: a hook is a function, got {type(hook).__name__}")
+        if not callable(hook) or is_compiled(hook):
+            kind = "a compiled one" if callable(hook) else type(hook).__name__
+            raise TypeError(f"register_{table}_hook: a hook is a function, got {kind}")
         hooks = self._hooks
         if hooks is None:
             hooks = _Hooks()

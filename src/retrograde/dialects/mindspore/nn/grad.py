@@ -1,10 +1,12 @@
-"""`nn.Jvp` and `nn.Vjp`: cells that return what another one does and its product with a tangent or cotangent."""
+"""`nn.Jvp`, `nn.Vjp` and `custom_vjp`: cells around a function, for its derivative or with another one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from .._api import api
+from .._paths import offer_paths
 from .._transforms import jvp, vjp
 from .cell import Cell
 
@@ -28,6 +30,12 @@ class Jvp(_Product):
     def construct(self, *args: Any) -> Any:
         """The value and the derivative."""
         inputs, v = self._split(args)
+        if isinstance(v, tuple):
+            if len(v) < len(inputs):
+                raise IndexError(f"Jvp: there are {len(inputs)} inputs, but v has {len(v)} tangents")
+            v = v[: len(inputs)]  # what comes behind is left alone, as there
+        elif len(inputs) > 1:
+            raise TypeError(f"Jvp: v must be a tuple of {len(inputs)} tangents, got {type(v).__name__}")
         return jvp(self.fn, inputs, v)
 
 
@@ -38,5 +46,48 @@ class Vjp(_Product):
         """The value and the gradients, bare for a single input."""
         inputs, v = self._split(args)
         out, pullback = vjp(self.fn, *inputs)
+        if isinstance(v, tuple) != isinstance(out, tuple):
+            raise TypeError(f"Vjp: v must be as the result, a {type(out).__name__}, got {type(v).__name__}")
         gradients = pullback(v)
         return out, gradients[0] if len(gradients) == 1 else gradients
+
+
+class _WithDerivative(Cell):
+    """A function whose derivative is what `defbwd` was given: `bwd(*inputs, out, dout)`."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        super().__init__(flags={"custom_vjp": True})
+        self.fwd, self.bwd = fn, None
+
+    def construct(self, *args: Any) -> Any:
+        """What the function returns."""
+        return self.fwd(*args)
+
+    def defbwd(self, bwd: Callable[..., Any]) -> None:
+        """Say what the derivative is."""
+        self.bwd = bwd
+
+    def bprop(self, *args: Any) -> Any:
+        """The gradients of the inputs."""
+        if self.bwd is None:
+            raise RuntimeError("custom_vjp: the function has no derivative yet; give it one with defbwd()")
+        return self.bwd(*args)
+
+
+@api(method=False)
+def custom_vjp(fn: Callable[..., Any] | None = None) -> Any:
+    """Decorator: a function that is given a derivative of its own by `defbwd`.
+
+    Example:
+        >>> from retrograde.dialects.mindspore import Tensor, grad, ops
+        >>> @ops.custom_vjp
+        ... def double(x):
+        ...     return x + x
+        >>> double.defbwd(lambda x, out, dout: (dout * 10,))
+        >>> print(grad(double)(Tensor([1.0])))
+        [10.]
+    """
+    return _WithDerivative if fn is None else _WithDerivative(fn)
+
+
+offer_paths(__name__)

@@ -7,9 +7,10 @@ import types
 from typing import Any
 
 from .. import _dtype
-from .._api import missing, named
+from .._api import missing, named, submodule
 from ..._shared.registry import aliases
 from . import _choices, _functions, _grids, _histograms, _polynomials
+from .._paths import offer_paths
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 PINF, NINF, NAN = math.inf, -math.inf, math.nan
@@ -31,4 +32,9 @@ bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32
 
 
 def __getattr__(name: str) -> Any:
+    if name == "fft":
+        return submodule(__name__, name)
     raise missing("mindspore.numpy", name, _NAMES)
+
+
+offer_paths(__name__)

@@ -470,19 +470,24 @@ def copy(a: Any) -> Any:
     return st.copy(asarray(a))
 
 
+def _listed(found: Any) -> Any:
+    """Several tensors as a list."""
+    return list(found) if isinstance(found, tuple) else found
+
+
 def atleast_1d(*arys: Any) -> Any:
     """Tensors with at least one axis."""
-    return _shapes.atleast_1d(*(asarray(x) for x in arys))
+    return _listed(_shapes.atleast_1d(*(asarray(x) for x in arys)))
 
 
 def atleast_2d(*arys: Any) -> Any:
     """Tensors with at least two axes."""
-    return _shapes.atleast_2d(*(asarray(x) for x in arys))
+    return _listed(_shapes.atleast_2d(*(asarray(x) for x in arys)))
 
 
 def atleast_3d(*arys: Any) -> Any:
     """Tensors with at least three axes."""
-    return _shapes.atleast_3d(*(asarray(x) for x in arys))
+    return _listed(_shapes.atleast_3d(*(asarray(x) for x in arys)))
 
 
 def broadcast_arrays(*args: Any) -> Any:

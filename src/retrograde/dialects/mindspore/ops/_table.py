@@ -18,14 +18,27 @@ from ....ops import reduction as rd
 from ....ops import scan
 from ....ops import structural as st
 from ..._shared.axes import axes_of, axis_of, integers
-from .. import _binary, _blocks, _gather, _image, _joining, _layers, _linear, _losses, _norms, _random, _reductions
+from .. import (
+    _binary,
+    _blocks,
+    _boxes,
+    _gather,
+    _image,
+    _joining,
+    _layers,
+    _linear,
+    _losses,
+    _norms,
+    _random,
+    _reductions,
+)
 from .. import _sparse as sparse
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
 from .._stream import generator
 from .._tensor import from_array
-from . import _updates
+from . import _arrays, _grads, _updates
 from .primitive import Primitive, primitive_class
 
 Function = Callable[..., Any]
@@ -35,7 +48,7 @@ ACos=acos Acosh=acosh Abs=abs Add=add TensorAdd=add AddN=addn AccumulateNV2=accu
 Angle=angle Asin=asin Asinh=asinh Assign=assign AssignAdd=assign_add AssignSub=assign_sub Atan=atan Atan2=atan2
 Atanh=atanh BesselI0=bessel_i0 BesselI0e=bessel_i0e BesselI1=bessel_i1 BesselI1e=bessel_i1e BesselJ0=bessel_j0
 BesselJ1=bessel_j1 BesselK0=bessel_k0 BesselK0e=bessel_k0e BesselK1=bessel_k1 BesselK1e=bessel_k1e BesselY0=bessel_y0
-BesselY1=bessel_y1 Bincount=bincount BitwiseAnd=bitwise_and BitwiseOr=bitwise_or BitwiseXor=bitwise_xor Cast=cast
+BesselY1=bessel_y1 BitwiseAnd=bitwise_and BitwiseOr=bitwise_or BitwiseXor=bitwise_xor Cast=cast
 Ceil=ceil Complex=complex ComplexAbs=abs Conj=conj Cos=cos Cosh=cosh Depend=depend Dense=dense Diag=diag
 DType=dtype DataType=dtype Digamma=digamma Div=div DynamicShape=dyn_shape TensorShape=dyn_shape Equal=equal Erf=erf Erfc=erfc
 Erfinv=erfinv Exp=exp ExpandDims=expand_dims Expand=expand Expm1=expm1 Eye=eye FastGeLU=fast_gelu FastGelu=fast_gelu
@@ -112,7 +125,7 @@ def _batch_matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool) -> An
     return _matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b, op="BatchMatMul", ndim=None)
 
 
-def _scanned(op: str, run: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, empty: int) -> Any:
+def _scanned(op: str, run: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, empty: float) -> Any:
     x = single(op, x, NUMBER)
     i = axis_of(op, axis, x.ndim)
     out = run(x, axis=i, reverse=bool(reverse))
@@ -392,7 +405,8 @@ def _search_sorted(sequence: Any, values: Any, *, dtype: Any, right: bool) -> An
 
 
 def _fill_v2(shape: Any, value: Any) -> Any:
-    return F["full"](shape, value, dtype=tensor_argument("FillV2", value, "value").dtype)
+    sizes = tuple(shape._concrete("FillV2").tolist()) if isinstance(shape, Value) else shape
+    return F["full"](sizes, value, dtype=tensor_argument("FillV2", value, "value").dtype)
 
 
 def _check_numerics(x: Any) -> Any:
@@ -418,10 +432,9 @@ def _segment_mean(x: Any, segment_ids: Any) -> Any:
 
 
 def _cumulative_logsumexp(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
-    i = axis_of("CumulativeLogsumexp", axis, x.ndim)
-    if exclusive:
-        raise ValueError("CumulativeLogsumexp: exclusive=True is not supported; use logcumsumexp of a shifted tensor")
-    return scan.logcumsumexp(single("CumulativeLogsumexp", x, FLOATING), axis=i, reverse=bool(reverse))
+    x, i = single("CumulativeLogsumexp", x, FLOATING), axis.item() if isinstance(axis, Value) else axis
+    least = float(np.finfo(dtype_of(x)).min)
+    return _scanned("CumulativeLogsumexp", scan.logcumsumexp, x, i, exclusive, reverse, least)
 
 
 def _max_pool_flat(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Any:
@@ -449,6 +462,12 @@ def _truncated_normal(shape: Any, *, dtype: Any, seed: int, seed2: int) -> Any:
 def _assert(condition: Any, input_data: Any, *, summarize: int) -> None:
     if not bool(condition):
         raise RuntimeError(f"Assert: the condition is false; {', '.join(str(x) for x in input_data)}")
+
+
+def _columns(x: Any, *, ksizes: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+    """The patches of images: (batch, channels, elements of a patch, number of patches)."""
+    out = F["unfold"](x, ksizes, dilations, pads, strides)
+    return st.reshape(out, shape=(*x.shape[:2], -1, out.shape[-1]))
 
 
 def _meshgrid(inputs: Any, *, indexing: str) -> Any:
@@ -575,7 +594,9 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "InplaceUpdate": ("indices", lambda x, v, *, indices: F["inplace_update"](x, v, indices)),
         "OneHot": ("axis=-1", _one_hot), "Sort": ("axis=-1, descending=False", _flat("sort")),
         "TopK": ("sorted=True", _flat("top_k")), "InTopK": ("k", _flat("intopk")),
-        "SearchSorted": ("dtype=int64, right=False", _search_sorted), "Bucketize": ("boundaries", _flat("bucketize")),
+        "SearchSorted": ("dtype=int64, right=False", _search_sorted),
+        "Bucketize": ("boundaries", lambda x, *, boundaries: F["bucketize"](x, boundaries, right=True)),
+        "Bincount": ("", lambda x, size, weights: F["bincount"](x, weights, int(size))[: int(size)]),
         "UniqueConsecutive": ("return_inverse=False, return_counts=False, dim=None", _flat("unique_consecutive")),
         "CheckNumerics": ("", _check_numerics), "FillV2": ("", _fill_v2),
         "SegmentSum": ("", _segment("unsorted_segment_sum")), "SegmentProd": ("", _segment("unsorted_segment_prod")),
@@ -645,8 +666,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
                                   lambda x, *, size, align_corners, half_pixel_centers: F["interpolate"](x, size)),
         "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False", _image.resizing("bilinear")),
         "ResizeBicubic": ("align_corners=False, half_pixel_centers=False", _image.resizing("bicubic")),
-        "Im2Col": ("ksizes, strides=1, dilations=1, pads=0", lambda x, *, ksizes, strides, dilations, pads: F["unfold"](
-            x, ksizes, dilations, pads, strides)),
+        "Im2Col": ("ksizes, strides=1, dilations=1, pads=0", _columns),
         "Col2Im": ("kernel_size, dilation=1, padding=0, stride=1", lambda x, output_size, **how: F["fold"](
             x, output_size, **how)),
         "NLLLoss": ('reduction="mean", ignore_index=-100', _nll),
@@ -686,7 +706,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
     return rows
 
 
-ROWS = {**_rows(), **_updates.ROWS}
+ROWS = {**_rows(), **_updates.ROWS, **_grads.ROWS, **_arrays.ROWS, **_boxes.ROWS}
 CLASSES: dict[str, type[Primitive]] = {}
 
 

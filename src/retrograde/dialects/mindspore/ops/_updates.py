@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
-from .._assign import _tensor_of, write
+from .._assign import written
 from .._promote import tensor_argument
 
 Rule = Callable[..., tuple[Any, ...]]
@@ -113,6 +113,76 @@ def _ftrl(var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any = 0.0, 
     return bent / (grown**-lr_power / lr + 2 * l2), grown, linear
 
 
+def _keras_momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool, **_: Any) -> tuple[Any, ...]:
+    accum = accum * momentum - lr * grad
+    return var + (accum * momentum - lr * grad if use_nesterov else accum), accum
+
+
+def _amsgrad(var: Any, m: Any, v: Any, most: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
+             epsilon: Any, grad: Any, **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    m = beta1 * m + (1 - beta1) * grad
+    v = beta2 * v + (1 - beta2) * grad * grad
+    most = np.maximum(most, v)
+    return var - lr * np.sqrt(1 - beta2_power) / (1 - beta1_power) * m / (np.sqrt(most) + epsilon), m, v, most
+
+
+def _adagrad_da(var: Any, total: Any, squares: Any, grad: Any, lr: Any, l1: Any, l2: Any, step: Any, **_: Any) -> tuple[Any, ...]:
+    total, squares = total + grad, squares + grad * grad
+    bent = np.where(l1 > 0, np.sign(total) * np.maximum(np.abs(total) - l1 * step, 0), total)
+    return -lr * bent / (l2 * step * lr + np.sqrt(squares)), total, squares
+
+
+def _adam_with_decay(var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, grad: Any,
+                     **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    m = beta1 * m + (1 - beta1) * grad
+    v = beta2 * v + (1 - beta2) * grad * grad
+    return var - lr * (m / (np.sqrt(v) + epsilon) + decay * var), m, v
+
+
+def _added_up(grad: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that gradients of rows are of, each once, and the sum of the gradients of each."""
+    rows, which = np.unique(indices, return_inverse=True)
+    sums = np.zeros((len(rows), *grad.shape[1:]), grad.dtype)
+    np.add.at(sums, which.reshape(-1), grad)
+    return rows, sums
+
+
+def _of_rows(rule: Rule, places: tuple[int, ...], at: int) -> Rule:
+    """A rule for the rows that are named: the argument at `at` is the gradient of rows, the next one says of which."""
+
+    def run(*args: Any, **attrs: Any) -> tuple[Any, ...]:
+        rows, grad = _added_up(args[at], args[at + 1])
+        own = [a[rows] if k in places else a for k, a in enumerate(args)]
+        own[at : at + 2] = [grad]
+        full = [args[place].copy() for place in places]
+        for array, new in zip(full, rule(*own, **attrs)):
+            array[rows] = new
+        return tuple(full)
+
+    return run
+
+
+def _dense(rule: Rule, at: int) -> Rule:
+    """A rule for all rows, those that have no gradient among them."""
+
+    def run(*args: Any, **attrs: Any) -> tuple[Any, ...]:
+        rows, sums = _added_up(args[at], args[at + 1])
+        grad = np.zeros_like(args[0])
+        grad[rows] = sums
+        return rule(*args[:at], grad, *args[at + 2 :], **attrs)
+
+    return run
+
+
+def _ftrl_of_rows(var: Any, accum: Any, linear: Any, grad: Any, *, lr: float, l1: float, l2: float, lr_power: float,
+                  l2_shrinkage: float = 0.0, **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    return _ftrl(var, accum, linear, grad + 2 * l2_shrinkage * var, lr, l1, l2, lr_power)
+
+
+_ADAM = "use_locking=False, use_nesterov=False"
+_FTRL = "lr, l1, l2, lr_power, use_locking=False"
+
+
 # name -> (constructor, rule, places of the tensors that change among the arguments, whether the result is a tuple)
 _RULES: dict[str, tuple[str, Rule, tuple[int, ...], bool]] = {
     "ApplyMomentum": ("use_nesterov=False, use_locking=False, gradient_scale=1.0", _momentum, (0, 1), False),
@@ -128,6 +198,41 @@ _RULES: dict[str, tuple[str, Rule, tuple[int, ...], bool]] = {
     "ApplyProximalGradientDescent": ("", _proximal_descent, (0,), False),
     "ApplyProximalAdagrad": ("use_locking=False", _proximal_adagrad, (0, 1), True),
     "ApplyFtrl": ("use_locking=False", _ftrl, (0, 1, 2), False),
+    "ApplyKerasMomentum": ("use_locking=False, use_nesterov=False", _keras_momentum, (0, 1), True),
+    "ApplyAdamWithAmsgradV2": ("use_locking=False", _amsgrad, (0, 1, 2, 3), True),
+    "ApplyAdamWithAmsgrad": (
+        "beta1=0.9, beta2=0.999, epsilon=1e-08, use_locking=False", lambda *args, beta1, beta2, epsilon, **_: _amsgrad(
+            *(*args[:7], beta1, beta2, epsilon, args[7])), (0, 1, 2, 3), True),
+    "ApplyAdagradDA": ("use_locking=False", _adagrad_da, (0, 1, 2), False),
+    "AdamWeightDecay": ("use_locking=False", _adam_with_decay, (0, 1, 2), True),
+    "SparseApplyAdagrad": ("lr, update_slots=True, use_locking=False", _of_rows(
+        lambda var, accum, grad, *, lr, update_slots, **_: _adagrad(var, accum, lr, grad, update_slots=update_slots),
+        (0, 1), 2), (0, 1), True),
+    "SparseApplyAdagradV2": ("lr, epsilon, update_slots=True, use_locking=False", _of_rows(
+        lambda var, accum, grad, *, lr, use_locking, **how: _adagrad(var, accum, lr, grad, **how), (0, 1), 2), (0, 1), True),
+    "SparseApplyFtrl": (_FTRL, _of_rows(_ftrl_of_rows, (0, 1, 2), 3), (0, 1, 2), True),
+    "SparseApplyFtrlV2": ("lr, l1, l2, l2_shrinkage, lr_power, use_locking=False", _of_rows(_ftrl_of_rows, (0, 1, 2), 3),
+                          (0, 1, 2), True),
+    "SparseApplyProximalAdagrad": ("use_locking=False", _of_rows(_proximal_adagrad, (0, 1), 5), (0, 1), True),
+    "SparseApplyRMSProp": ("rho, momentum, epsilon, use_locking=False", _of_rows(
+        lambda var, square, moment, lr, grad, *, rho, momentum, epsilon, **_: _rmsprop(
+            var, square, moment, lr, grad, rho, momentum, epsilon), (0, 1, 2), 4), (0, 1, 2), True),
+    "SparseApplyCenteredRMSProp": ("use_locking=False", _of_rows(
+        lambda var, mean, square, moment, lr, rho, momentum, epsilon, grad, **_: _centered_rmsprop(
+            var, mean, square, moment, grad, lr, rho, momentum, epsilon), (0, 1, 2, 3), 8), (0, 1, 2, 3), False),
+    "SparseApplyAdadelta": ("epsilon, use_locking=False", _of_rows(
+        lambda var, accum, changes, lr, rho, grad, *, epsilon, **_: _adadelta(var, accum, changes, lr, rho, epsilon, grad),
+        (0, 1, 2), 5), (0, 1, 2), True),
+    "SparseApplyMomentum": ("use_locking=False, use_nesterov=False", _of_rows(
+        lambda *args, use_nesterov, **_: _momentum(*args, use_nesterov=use_nesterov, gradient_scale=1.0), (0, 1), 3),
+        (0, 1), False),
+    "SparseApplyAdagradDA": ("use_locking=False", _of_rows(_adagrad_da, (0, 1, 2), 3), (0, 1, 2), False),
+    "SparseApplyProximalGradientDescent": ("use_locking=False", _of_rows(
+        lambda *args, **_: _proximal_descent(*args), (0,), 4), (0,), False),
+    "FusedSparseAdam": (_ADAM, _dense(_adam, 9), (0, 1, 2), True),
+    "FusedSparseLazyAdam": (_ADAM, _of_rows(_adam, (0, 1, 2), 9), (0, 1, 2), True),
+    "FusedSparseFtrl": (_FTRL, _of_rows(_ftrl_of_rows, (0, 1, 2), 3), (0, 1, 2), True),
+    "FusedSparseProximalAdagrad": ("use_locking=False", _of_rows(_proximal_adagrad, (0, 1), 5), (0, 1), True),
 }  # fmt: skip
 
 
@@ -136,11 +241,11 @@ def _updating(name: str, rule: Rule, places: tuple[int, ...], several: bool) -> 
         for place in places:
             tensor_argument(name, args[place], f"argument {place + 1}")
         new = rule(*(_plain(a) for a in args), **attrs)
-        written = [
-            _tensor_of(write(name, args[place], np.asarray(array, _plain(args[place]).dtype)))
+        found = [
+            written(name, args[place], np.asarray(array, _plain(args[place]).dtype))
             for place, array in zip(places, new)
         ]
-        return tuple(written) if several else written[0]
+        return tuple(found) if several else found[0]
 
     run.__name__ = run.__qualname__ = name
     return run

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
+from .._paths import offer_paths
 from .functional import __getattr__ as __getattr__
+
+offer_paths(__name__)

@@ -52,6 +52,15 @@ class Primitive:
         """Remember what inputs and outputs are called."""
         self.input_names, self.output_names = inputs, outputs
 
+    def set_user_data(self, key: str, value: Any) -> Primitive:
+        """Keep something for a program under a key."""
+        self.__dict__.setdefault("user_data", {})[key] = value
+        return self
+
+    def get_user_data(self, key: str) -> Any:
+        """What `set_user_data` was given under a key, None if nothing."""
+        return self.__dict__.get("user_data", {}).get(key)
+
     def set_prim_instance_name(self, name: str) -> Primitive:
         """Give this operation a name of its own."""
         self.instance_name = name
@@ -97,6 +106,11 @@ def prim_attr_register(f: Callable[..., Any]) -> Callable[..., Any]:
         f(self, *args, **kwargs)
 
     return init
+
+
+def _get_cache_prim(cls: type) -> Callable[..., Any]:
+    """The constructor of a Primitive class; MindSpore would keep what it makes."""
+    return cls
 
 
 def binder(name: str, signature: str) -> Callable[..., dict[str, Any]]:

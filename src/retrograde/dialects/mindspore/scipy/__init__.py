@@ -1,4 +1,4 @@
-"""`mindspore.scipy`: here its `linalg`."""
+"""`mindspore.scipy`: here its `linalg` and `fft`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from .._api import missing, submodule
 
 
 def __getattr__(name: str) -> Any:
-    if name == "linalg":
+    if name in ("fft", "linalg"):
         return submodule(__name__, name)
-    raise missing("mindspore.scipy", name, ("linalg",))
+    raise missing("mindspore.scipy", name, ("fft", "linalg"))

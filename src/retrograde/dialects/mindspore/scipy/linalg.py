@@ -86,7 +86,8 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The permutation and the triangular factors of a matrix; with `permute_l` the first two multiplied."""
-    p, lower, upper = _F["lu_unpack"](*lu_factor(a))
+    factors, pivots = lu_factor(a)
+    p, lower, upper = _F["lu_unpack"](factors, pivots + 1)
     return (p @ lower, upper) if permute_l else (st.cast(p, dtype=np.dtype(np.int32)), lower, upper)
 
 

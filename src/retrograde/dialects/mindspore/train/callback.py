@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._paths import offer_paths
 from .._tensor import Tensor
 from .serialization import save_checkpoint
 
@@ -415,3 +416,6 @@ class ModelCheckpoint(Callback):
             oldest = self._written.pop(0)
             if os.path.exists(oldest):
                 os.remove(oldest)
+
+
+offer_paths(__name__)

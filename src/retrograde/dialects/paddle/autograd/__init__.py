@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._shared.custom_functions import saved_tensors_hooks
-from .._api import missing as _missing
+from .._paths import otherwise as _otherwise
 from .._gradients import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._derivatives import Hessian, Jacobian, hessian, jacobian
 from .py_layer import Function, PyLayer, PyLayerContext
@@ -17,4 +17,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise _missing("paddle.autograd", name, globals())
+    return _otherwise("paddle.autograd", name, globals())

@@ -9,10 +9,11 @@ from typing import Any
 from ...._state import grad_mode
 from ....core import level as levels
 from ....core.node import Accumulate
-from ....core.value import make, shape_of
+from ....core.value import dtype_of, make, shape_of
+from ....ops import structural as st
 from ....tape import autograd as tape
 from ....tape import engine
-from ..._shared.custom_functions import Context, materialized, record
+from ..._shared.custom_functions import Context, materialized, outputs_of, record
 from .._tensor import Tensor, raised_inside
 
 
@@ -102,19 +103,15 @@ def _backward(
 ) -> list[Any]:  # fmt: skip
     """Call the user's backward and check its answers: one per tensor, in the order of the arguments."""
     given = []
-    for g, came in zip(materialized(ctx, node, cotangents), cotangents):
+    for g, came, (_, dtype) in zip(materialized(ctx, node, cotangents), cotangents, outputs_of(node)):
+        if g is not None and dtype_of(g) != dtype:  # an output of integers has a gradient of integers
+            g = st.cast(g, dtype=dtype)
         if came is not None and g._node is None:  # gradients say that they want gradients
             g = make(Tensor, g._a, None, g._level)
             tape.leaf(g)
         given.append(g)
     with raised_inside(f"{cls.__name__}.backward"):
         answer = cls.backward(ctx, *given)
-    this = engine.current_run()
-    if this.accumulate and not this.create_graph:
-        for edge in node.edges:
-            leaf = edge.leaf() if type(edge) is Accumulate else None
-            if leaf is not None:
-                leaf._gradient_given(True)
     answers = list(answer) if isinstance(answer, tuple) else [answer]  # a list is what one argument gets
     if len(answers) == len(counts):
         flat: list[Any] = []
@@ -151,6 +148,12 @@ def _backward(
                 f"{cls.__name__}: backward returned shape {list(g.shape)} for Tensor argument {i} of shape "
                 f"{list(shapes[i])}"
             )
+    this = engine.current_run()
+    if this.accumulate and not this.create_graph:
+        for edge, g in zip(node.edges, answers):
+            leaf = edge.leaf() if type(edge) is Accumulate and g is not None else None
+            if leaf is not None:
+                leaf._gradient_given(g.stop_gradient)
     return answers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing as _missing
+from .._paths import otherwise as _otherwise
 from .._device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda, is_compiled_with_xpu
 from .._flags import get_flags, set_flags
 from .._parameter import ParamAttr, WeightNormParamAttr, unique_name
@@ -24,4 +24,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise _missing("paddle.base", name, globals())
+    return _otherwise("paddle.base", name, globals())

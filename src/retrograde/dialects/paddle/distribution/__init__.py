@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._paths import otherwise
 from .continuous import (
     Beta,
     Cauchy,
@@ -53,4 +53,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("paddle.distribution", name, __all__)
+    return otherwise("paddle.distribution", name, __all__)

@@ -17,6 +17,7 @@ from .._operators import pow as _power
 from ..base.dygraph import no_grad  # noqa: F401 - old programs take it from here too
 from ..nn import functional as F
 from ..random import gaussian as _gaussian
+from ..tensor import fill_constant
 
 
 def activated(x: Any, act: str | None) -> Any:
@@ -184,11 +185,6 @@ def fc(*args: Any, **options: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------------ creation and shapes
-
-
-def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Any = None, name: Any = None) -> Any:
-    """A tensor with every element `value`."""
-    return _p.full(shape, value, dtype, out=out)
 
 
 def ones(shape: Any, dtype: Any, force_cpu: bool = False) -> Any:

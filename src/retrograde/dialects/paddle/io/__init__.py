@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._paths import otherwise
 from .dataset import (
     ChainDataset,
     ComposeDataset,
@@ -34,4 +34,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("paddle.io", name, __all__)
+    return otherwise("paddle.io", name, __all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from .._api import missing as _missing
+from .._paths import otherwise as _otherwise
 from .._api import submodule as _submodule
 from .._parameter import EagerParamBase as Parameter
 from . import functional, initializer, utils
@@ -24,6 +24,8 @@ for _topic in (_activation, _common, _container, _conv, _loss, _norm, _pooling, 
     for _name, _x in list(vars(_topic).items()):
         if isinstance(_x, type) and issubclass(_x, Layer) and not _name.startswith("_"):
             globals()[_name] = _x
+            if ".layer." not in _x.__module__:  # made of a function of nn.functional
+                _x.__module__ = _topic.__name__
 
 Module, ModuleList, ModuleDict = Layer, _container.LayerList, _container.LayerDict
 HuberLoss = _loss.HuberLoss
@@ -37,4 +39,4 @@ MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling.MaxUnPool1D, _pooling.MaxUnPool
 def __getattr__(name: str) -> _Any:
     if name == "init":
         return _submodule(__name__, name)
-    raise _missing("paddle.nn", name, globals())
+    return _otherwise("paddle.nn", name, globals())

@@ -12,7 +12,7 @@ from ....ops import elementwise as ew
 from ....ops import norms as nr
 from ....ops import selection as sel
 from ....ops import structural as st
-from .._api import missing
+from .._paths import otherwise
 from .._tensor import from_array
 from .functional._arguments import constant
 from .initializer import Assign
@@ -160,4 +160,4 @@ def spectral_norm(
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("paddle.nn.utils", name, __all__)
+    return otherwise("paddle.nn.utils", name, __all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._paths import otherwise
 from . import lr
 from .optimizer import Optimizer
 from .rules import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Lamb, Momentum, NAdam, RAdam, RMSProp, Rprop
@@ -20,4 +20,4 @@ def __getattr__(name: str) -> Any:
         from .lbfgs import LBFGS
 
         return LBFGS
-    raise missing("paddle.optimizer", name, __all__)
+    return otherwise("paddle.optimizer", name, __all__)

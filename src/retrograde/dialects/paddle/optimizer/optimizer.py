@@ -15,6 +15,7 @@ from ....learn import bridge
 from ....ops import elementwise as ew
 from .._dtype import FROM_NUMPY
 from .._parameter import unique_name
+from .._selected_rows import dense
 from .._tensor import Tensor, from_array
 from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer, coefficient_of
@@ -161,6 +162,7 @@ class Optimizer:
 
     def _step_group(self, pairs: Pairs, group: dict[str, Any]) -> None:
         clip = group.get("grad_clip", self._grad_clip)
+        pairs = [(p, dense(g)) for p, g in pairs]
         if clip is not None:
             pairs = clip(pairs)
         pairs = [(p, g if dtype_of(g) == dtype_of(p) else g.astype(p.dtype)) for p, g in pairs]

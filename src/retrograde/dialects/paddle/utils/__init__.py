@@ -9,7 +9,7 @@ from typing import Any
 
 from ...._tree import flatten as _flatten
 from ...._tree import map_structure as _map
-from .._api import missing as _missing
+from .._paths import otherwise as _otherwise
 from .._parameter import unique_name
 from . import dlpack
 
@@ -37,7 +37,7 @@ def run_check() -> None:
 
     x = to_tensor([1.0, 2.0], stop_gradient=False)
     (x * x).backward()
-    if x.gradient().tolist() != [2.0, 4.0]:
+    if x.grad.tolist() != [2.0, 4.0]:
         raise RuntimeError("run_check: a gradient came out wrong")
     print("retrograde's paddle dialect works on 1 CPU.")
 
@@ -63,4 +63,4 @@ def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    raise _missing("paddle.utils", name, globals())
+    return _otherwise("paddle.utils", name, globals())

@@ -12,12 +12,16 @@ from .._function_protocol import disabled as DisableTorchFunctionSubclass
 from .._function_protocol import never as _disabled_torch_function_impl
 from .._linalg_error import _LinAlgError
 from .._tensor import Tensor
+from ..autograd._passes import execution_order as _current_graph_task_execution_order
+from ..autograd._passes import graph_task_id as _current_graph_task_id
+from ..autograd._passes import will_execute as _will_engine_execute_node
 from ..random import Generator
 from . import _functorch, _nn
 
 __all__ = [
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Value", "_LinAlgError",
-    "_disabled_torch_function_impl", "_get_tracing_state", "_log_api_usage_once",
+    "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl", "_get_tracing_state",
+    "_log_api_usage_once", "_will_engine_execute_node",
 ]  # fmt: skip
 
 

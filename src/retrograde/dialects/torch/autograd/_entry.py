@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...._state import OPENED, state
+from ....core.arrays import zeros_for
 from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
@@ -18,6 +20,7 @@ from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor, refuse_in_transforms
+from ._passes import ExecutionEngine
 from .forward_ad import OPEN, make_dual, unpack_dual
 
 
@@ -26,6 +29,8 @@ class GradientEdge(NamedTuple):
 
     node: Any
     output_nr: int
+    ownership_token: Any = None
+    """What keeps the node alive elsewhere; here `node` does."""
 
 
 def _end(edge: GradientEdge) -> Tensor:
@@ -49,6 +54,17 @@ def _tensors(op: str, argument: str, given: Any) -> tuple[Any, ...]:
         if not isinstance(x, Tensor):
             raise TypeError(f"{op}: {argument}[{i}] must be a tensor, got {type(x).__name__}")
     return found
+
+
+def _edges_among(given: Any) -> list[int]:
+    """The places of the edges among tensors and edges, or of the only one."""
+    return [i for i, x in enumerate((given,) if isinstance(given, (Tensor, GradientEdge)) else given) if type(x) is GradientEdge]
+
+
+@functools.cache
+def _everyday(cls: type) -> bool:
+    """Whether the gradients of a class's instances are tensors, and dense ones."""
+    return getattr(cls, "_result", None) is Tensor and not issubclass(cls, SparseTensor)
 
 
 def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
@@ -90,13 +106,16 @@ def grad(
         warnings.warn(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
+    plain = grad_outputs is None and type(outputs) is Tensor and not (create_graph or is_grads_batched or materialize_grads)
+    if plain and type(inputs) in (list, tuple) and inputs and not OPEN and all(map(_everyday, map(type, inputs))):
+        quick = tape.grad_of_one(outputs, inputs, bool(retain_graph), bool(allow_unused))
+        if quick is not None:
+            return quick
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
     if not xs:
         raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
-    if materialize_grads and (isinstance(inputs, GradientEdge) or any(isinstance(x, GradientEdge) for x in inputs)):
-        raise RuntimeError("grad: materialize_grads=True needs tensors as inputs, whose zeros are wanted, and no edges")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
     if SparseTensor in map(type, xs):  # the gradient of a sparse tensor is that of its values
         kept = tuple(x._v if type(x) is SparseTensor else x for x in xs)
@@ -106,6 +125,11 @@ def grad(
         "create_graph": create_graph, "allow_unused": bool(allow_unused), "materialize_grads": materialize_grads,
         "is_grads_batched": is_grads_batched,
     }  # fmt: skip
+    if materialize_grads and (edges := _edges_among(inputs)):
+        found = grad(ys, xs, gradients, retain_graph, create_graph, True, True, is_grads_batched)
+        if any(found[i] is None for i in edges):
+            raise RuntimeError("grad: materialize_grads=True makes zeros like an input, and an unused edge is like none")
+        return tuple(zeros_for(x) if g is None else g for x, g in zip(xs, found))
     if OPEN and any(type(y._a) is DualArray for y in ys):
         return _dual_grad(ys, xs, gradients, retain_graph, options)
     return tape.grad(ys, xs, gradients, retain_graph=retain_graph, **options)
@@ -147,7 +171,7 @@ def backward(
         grad_tensors = grad_variables
     if OPENED:
         refuse_in_transforms("backward", state.levels)
-    ys = _tensors("backward", "tensors", tensors)
+    ys = _below_duals(_tensors("backward", "tensors", tensors))
     chosen = None
     if inputs is not None:
         chosen = _tensors("backward", "inputs", inputs)
@@ -160,6 +184,11 @@ def backward(
     if create_graph:
         _warn_of_cycles()
     tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
+
+
+def _below_duals(ys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors with the primals of dual ones, whose history is on the tape below the dual level."""
+    return tuple(unpack_dual(y).primal if type(y._a) is DualArray else y for y in ys)
 
 
 def _warn_of_cycles() -> None:
@@ -179,6 +208,7 @@ def tensor_backward(
             _warn_of_cycles()
         if OPENED:
             refuse_in_transforms("backward", state.levels)
+            (self,) = _below_duals((self,))
         tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -191,6 +221,8 @@ class _VariableMeta(type):
 
 class Variable(metaclass=_VariableMeta):
     """The old name of a tensor: `Variable(x, requires_grad=True)` is a leaf of its own that holds the memory of `x`."""
+
+    _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
         if not isinstance(data, Tensor):

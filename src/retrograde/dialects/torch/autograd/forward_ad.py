@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...._state import state
 from ....core import value as values
 from ....core.dual import DualArray
 from ....core.level import Level, Opened
 from ....core.value import dtype_of, make, shape_of
 from ....tape import inplace
-from ....transform.forward import dual, passed_on
+from ....transform.forward import dual, following, passed_on
 from ..._shared.guard import kind_of
 from .._tensor import Tensor
 
@@ -60,6 +61,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level that is open."""
     if not OPEN:
         raise RuntimeError("exit_dual_level: no dual level is open")
+    if level not in (None, 0):
+        raise RuntimeError(f"exit_dual_level: level {level} is not the one that is open, which is 0")
     _leave()
 
 
@@ -99,11 +102,16 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     array = tensor._a
     if OPEN and type(array) is DualArray and array._level == OPEN[-1].level.id:
         cls = type(tensor)._result
+        if not state.forward:
+            return UnpackedDualTensor(values.as_value(cls, array.primal), None)
         of, tangent = tensor.__dict__.get("_tangent", (None, None))
         if of is array:  # the very tensor that was given
             return UnpackedDualTensor(values.as_value(cls, array.primal), tangent)
         return UnpackedDualTensor(values.as_value(cls, array.primal), values.as_value(cls, array.tangent))
     return UnpackedDualTensor(tensor, None)
 
+
+_set_fwd_grad_enabled = following
+"""A context in which tangents are followed, or are not."""
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...._state import OFF, grad_mode, is_grad_enabled, set_mode, settle, state
+from ...._state import OFF, OPENED, grad_mode, is_grad_enabled, set_mode, settle, state
+from ...._tree import flatten
 from ....core import level as levels
 from ....core.value import Value, detached, dtype_of
 from ....tape import function as custom
@@ -20,6 +22,8 @@ class FunctionCtx(Context):
     """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
 
     _to_save_forward: tuple[Any, ...] = ()
+    _pushing = False
+    """Whether it is given to jvp, which sees what was saved for that."""
     needs_input_grad: tuple[bool, ...] = ()
     _results: tuple[int, Sequence[int]] = (1, (0,))
     """How many results forward had, and at which places those stood that are tensors."""
@@ -45,13 +49,16 @@ class FunctionCtx(Context):
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors given to `save_for_backward`; raises RuntimeError once they are freed or have changed in
         place."""
+        if self._pushing and self._to_save_forward:
+            return self._to_save_forward
         found = self._restored()
         return (self._to_save if found is None else found) or self._to_save_forward or ()
 
     saved_variables = saved_tensors
 
 
-# How a Function is applied inside functional transforms; _function_levels.py, which builds on this file, puts it here.
+# How a Function is applied inside functional transforms, and what refuses it there; _function_levels.py, which builds on this
+# file, puts them here.
 _at_level: list[Callable[..., Any]] = []
 
 
@@ -108,6 +115,12 @@ class Function(metaclass=FunctionMeta):
         """The outputs for arguments with a mapped dimension, and the dimensions that are mapped in them."""
         raise NotImplementedError("this torch.autograd.Function defines no vmap rule; or set generate_vmap_rule = True")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self).__name__} has static methods and no use for instances; call {type(self).__name__}.apply(...)",
+            DeprecationWarning, stacklevel=2,
+        )  # fmt: skip
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{type(self).__name__} has static methods; call {type(self).__name__}.apply(...)")
 
@@ -120,12 +133,14 @@ class Function(metaclass=FunctionMeta):
                 args = _bound(cls.forward, args, kwargs)
         elif kwargs:
             args = _bound(cls.forward, (None, *args), kwargs)[1:]  # beside the context
-        top = 0
-        for x in args:
-            if isinstance(x, Value) and x._level > top:
-                top = x._level
-        if top:
-            return _at_level[0](cls, args, top)
+        if OPENED:
+            top = 0
+            for x in args if not any(isinstance(x, (list, tuple, dict)) for x in args) else flatten(args)[0]:
+                if isinstance(x, Value) and x._level > top:
+                    top = x._level
+            if top:
+                return _at_level[0](cls, args, top)
+            _at_level[1](cls, split)
         return run(cls, args, lambda: call_forward(cls, args, split), 0)
 
 
@@ -201,7 +216,8 @@ def run(
     if several:
         ctx._results = len(results), tensors_at
     backward = functools.partial(_backward, cls, ctx, len(args), positions)
-    fresh = record(cls.__name__ + "Backward", operands, ctx, results, backward, recorded=recorded, level=level)
+    name = cls.__name__ + ("GeneratedBackward" if level else "Backward")
+    fresh = record(name, operands, ctx, results, backward, recorded=recorded, level=level)
     return _finish(output, fresh, several)
 
 

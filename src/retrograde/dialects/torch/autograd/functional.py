@@ -175,6 +175,14 @@ def jvp(
     return _given_back(ys, single_out, create_graph), _given_back(filled, single_out, create_graph)
 
 
+def _check_strategy(op: str, name: str, strategy: str, vectorize: bool) -> None:
+    """Raise unless it is a mode, and forward mode only where the columns are computed together."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError(f"{op}: {name} must be 'reverse-mode' or 'forward-mode', got {strategy!r}")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(f"{op}: {name}='forward-mode' goes with vectorize=True")
+
+
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -184,16 +192,13 @@ def jacobian(
     strategy: str = "reverse-mode",
 ) -> Any:
     """The Jacobian of `func`: for output i and input j a tensor of their shapes joined, in tuples where they are."""
-    if strategy not in ("reverse-mode", "forward-mode"):
-        raise AssertionError(f"jacobian: strategy must be 'reverse-mode' or 'forward-mode', got {strategy!r}")
-    if strategy == "forward-mode":
-        if create_graph:
-            raise NotImplementedError("jacobian: create_graph=True goes with strategy='reverse-mode'")
-        if not vectorize:
-            raise NotImplementedError("jacobian: strategy='forward-mode' goes with vectorize=True")
-        return _forward_jacobian(func, inputs)
+    _check_strategy("jacobian", "strategy", strategy, vectorize)
+    if strategy == "forward-mode" and create_graph:
+        raise NotImplementedError("jacobian: create_graph=True goes with strategy='reverse-mode'")
     if strict and vectorize:
         raise RuntimeError("jacobian: strict=True does not go with vectorize=True")
+    if strategy == "forward-mode":
+        return _forward_jacobian(func, inputs)
     with grad_mode(True):
         xs, single_in = _inputs("jacobian", inputs, create_graph)
         ys, single_out = _outputs("jacobian", func(*xs))
@@ -256,6 +261,7 @@ def hessian(
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """The Hessian of a function of one real result: for inputs i and j a tensor of their shapes joined."""
+    _check_strategy("hessian", "outer_jacobian_strategy", outer_jacobian_strategy, vectorize)
     xs, single_in = _tuple("hessian", "inputs", inputs)
 
     def gradient(*points: Any) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ....core.node import Node, producer
 from ....core.value import dtype_of, make, shape_of
+from ....tape.function import Custom
 from .._tensor import Tensor
 from ..random import rand, rand_like, randn_like
 from ._entry import grad
@@ -117,6 +119,8 @@ def gradcheck(
     """
     if not check_forward_ad and not check_backward_ad:
         raise AssertionError("gradcheck: one of check_forward_ad and check_backward_ad has to be True")
+    if (check_batched_grad and not check_backward_ad) or (check_batched_forward_grad and not check_forward_ad):
+        raise AssertionError("gradcheck: batched derivatives are checked in a mode that is checked itself")
     tupled = _as_tuple(inputs)
     targets = [x for x in tupled if _checked(x)]
     if not targets:
@@ -130,8 +134,8 @@ def gradcheck(
         result = func(*tupled)
         outputs = _outputs(result)
         if not outputs:
-            for y in _as_tuple(result):
-                if isinstance(y, Tensor) and any(np.any(j) for j in _numerical(func, tupled, targets[0], eps, 1)):
+            for _ in _outputs_of(result, len(_as_tuple(result))):
+                if any(np.any(j) for j in _numerical(func, tupled, targets[0], eps, 1)):
                     raise GradcheckError("gradcheck: the outputs do not require grad, but depend on the inputs")
             return True
         for j, x in enumerate(targets):
@@ -152,8 +156,10 @@ def gradcheck(
                 forward = _forward(func, tupled, x, len(outputs))
                 for k in range(len(outputs)):
                     _compare("forward", forward[k], numerical[k], j, k, atol, rtol)
+        if check_backward_ad:
+            _of_nothing(outputs, targets)
         if check_undefined_grad and check_backward_ad:
-            _undefined(outputs, targets)
+            _undefined(outputs)
         if check_batched_grad:
             _batched(outputs, targets, atol, rtol)
     except GradcheckError:
@@ -181,7 +187,7 @@ def _forward(f: Callable[..., Any], inputs: tuple[Any, ...], target: Tensor, cou
             t = np.zeros(shape_of(target), dtype_of(target))
             t[index] = direction
             with forward_ad.dual_level():
-                args = [forward_ad.make_dual(x.detach(), make(Tensor, t)) if x is target else x for x in inputs]
+                args = [forward_ad.make_dual(x.detach().requires_grad_(), make(Tensor, t)) if x is target else x for x in inputs]
                 outs = [forward_ad.unpack_dual(y) for y in _outputs_of(f(*args), count)]
                 rows.append([
                     np.zeros(shape_of(p), dtype_of(p)).ravel() if d is None else _array(d).ravel() for p, d in outs
@@ -189,7 +195,23 @@ def _forward(f: Callable[..., Any], inputs: tuple[Any, ...], target: Tensor, cou
     return [np.array([row[k] for row in rows]) for k in range(count)]
 
 
-def _undefined(outputs: list[Tensor], targets: list[Tensor]) -> None:
+def _undefined(outputs: list[Tensor]) -> None:
+    """Hooks and custom functions take it that there is no cotangent, and give nothing or zeros for it."""
+    for i, y in enumerate(outputs):
+        node = producer(y._node)
+        try:
+            for hook in [h for table in node.hooks.tensor.values() for h in table.values()] if node.hooks is not None else []:
+                hook(None)
+            if not isinstance(node, Node) or not isinstance(node.prim, Custom):
+                continue
+            found = node.prim.backward(node, [None] * (len(node.outs) if hasattr(node, "outs") else 1))
+        except RuntimeError as error:
+            raise GradcheckError(f"gradcheck: output {i} has no gradient, which its backward refuses") from error
+        if any(g is not None and np.any(_array(g) != 0) for g in found):
+            raise GradcheckError("gradcheck: no cotangent gave a gradient that is not zero")
+
+
+def _of_nothing(outputs: list[Tensor], targets: list[Tensor]) -> None:
     """A backward pass whose cotangent is zero gives zeros or nothing."""
     zeros = [make(Tensor, np.zeros(shape_of(y), dtype_of(y))) for y in outputs]
     for g in grad(outputs, targets, zeros, retain_graph=True, allow_unused=True):

@@ -15,11 +15,24 @@ from ...._state import Observer, observe, state
 from ....core.node import Slot
 from ....core.value import make
 from ....tape.hooks import Handle
-from ..._shared.custom_functions import saved_tensors_hooks
+from ..._shared import custom_functions
 from .. import _graph_nodes
 from .._graph_nodes import GradFn as Node
 from .._tensor import Tensor
 from ._entry import GradientEdge
+
+
+class saved_tensors_hooks(custom_functions.saved_tensors_hooks):
+    """Inside, tensors saved for the backward pass are kept as `pack_hook(tensor)` and restored by `unpack_hook`; not in what a
+    transform of torch.func differentiates in reverse."""
+
+    def __enter__(self) -> None:
+        if state.tape is not None:
+            raise RuntimeError(
+                f"saved_tensors_hooks: {state.tape.name} of torch.func keeps what it saves to itself; enter the hooks where "
+                "backward() is used, or leave them out"
+            )
+        super().__enter__()
 
 
 class save_on_cpu(saved_tensors_hooks):

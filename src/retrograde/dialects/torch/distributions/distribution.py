@@ -5,11 +5,19 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ....core.arrays import bottom
+from ....core.batched import BatchedArray
+from ....core.unwrap import bare
 from ... import torch
 from . import constraints
 from .utils import lazy_property
 
 __all__ = ["Distribution"]
+
+
+def _holds(valid: Any) -> Any:
+    """Whether something is true of all elements: under vmap, of those of every entry of the batch."""
+    return bool(bottom(valid).all()) if type(bare(valid)) is BatchedArray else valid.all()
 
 
 class Distribution:
@@ -46,7 +54,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not _holds(constraint.check(value)):
                 raise ValueError(
                     f"{type(self).__name__}: the parameter {name} ({type(value).__name__} of shape "
                     f"{tuple(value.shape)}) must satisfy {constraint!r}, but has values outside:\n{value}"
@@ -159,8 +167,7 @@ class Distribution:
         except NotImplementedError:
             warnings.warn(f"{type(self)} defines no support, so values are not checked", stacklevel=3)
             return
-        valid = support.check(value)
-        if not valid.all():
+        if not _holds(support.check(value)):
             raise ValueError(
                 f"{type(self).__name__}: the value ({type(value).__name__} of shape {tuple(value.shape)}) must lie in "
                 f"the support {support!r}, but has elements outside:\n{value}"

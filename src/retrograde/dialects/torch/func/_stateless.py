@@ -16,6 +16,18 @@ def _owner(module: Any, name: str) -> tuple[Any, str]:
     return (module.get_submodule(path) if path else module), last
 
 
+def _check_absent(op: str, module: Any, name: str) -> None:
+    """Raise where a name, which is no parameter's or buffer's, stands for something else in the module, which would stay."""
+    if not name:
+        raise KeyError(f"{op}: a parameter's name is empty")
+    holder, last = _owner(module, name)
+    found = getattr(holder, last, None)
+    if isinstance(found, Value):
+        raise RuntimeError(f"{op}: {name!r} is computed from other parameters; give those")
+    if found is not None:
+        raise TypeError(f"{op}: {name!r} is a {kind_of(found)} in the module, no parameter or buffer")
+
+
 def functional_call(
     module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: dict[str, Any] | None = None, *,
     tie_weights: bool = True, strict: bool = False,
@@ -40,14 +52,20 @@ def functional_call(
             if name in given:
                 raise ValueError(f"functional_call: {name!r} is given twice")
             given[name] = x
-    with replaced("functional_call", module, given, tie_weights=tie_weights, strict=strict):
+    put = dicts if isinstance(dicts, dict) else {}
+    with replaced("functional_call", module, given, put, tie_weights=tie_weights, strict=strict):
         arguments: Sequence[Any] = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*arguments, **(kwargs or {}))
 
 
 @contextlib.contextmanager
-def replaced(op: str, module: Any, tensors: dict[str, Any], *, tie_weights: bool, strict: bool) -> Iterator[None]:
-    """A context in which a module has other parameters and buffers; what it has not is left aside, or refused if `strict`."""
+def replaced(
+    op: str, module: Any, tensors: dict[str, Any], put: dict[str, Any], *, tie_weights: bool, strict: bool
+) -> Iterator[None]:
+    """A context in which a module has other parameters and buffers; what it has not is left aside, or refused if `strict`.
+
+    What has come into their place meanwhile is in `put` afterwards, for the names that it has.
+    """
     given = dict(tensors)
     own: dict[str, Any] = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
@@ -55,14 +73,16 @@ def replaced(op: str, module: Any, tensors: dict[str, Any], *, tie_weights: bool
     if strict and unknown:
         raise RuntimeError(f"{op}: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
     for name in unknown:
+        _check_absent(op, module, name)
         del given[name]
+    if tie_weights:
+        tied: dict[int, Any] = {}
+        for name, x in given.items():
+            if tied.setdefault(id(own[name]), x) is not x:
+                raise ValueError(f"{op}: {name!r} is one tensor with another parameter, and got another value")
+        given.update({name: tied[id(x)] for name, x in own.items() if name not in given and id(x) in tied})
     if strict and set(own) - set(given):
         raise RuntimeError(f"{op}: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
-    if tie_weights:
-        by_identity: dict[int, Any] = {id(own[name]): x for name, x in given.items()}
-        for name, x in own.items():
-            if name not in given and id(x) in by_identity:
-                given[name] = by_identity[id(x)]
     before = []
     try:
         for name, x in given.items():
@@ -72,7 +92,9 @@ def replaced(op: str, module: Any, tensors: dict[str, Any], *, tie_weights: bool
             table[last] = x
         yield
     finally:
-        for table, last, x in reversed(before):
+        for (table, last, x), name in zip(reversed(before), reversed(given)):
+            if name in put and last in table:
+                put[name] = table[last]
             table[last] = x
 
 

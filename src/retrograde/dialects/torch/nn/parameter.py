@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...._state import state
 from ....core.unwrap import share
 from ....core.value import make
 from ....tape import autograd as tape
@@ -52,6 +53,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
         if requires_grad:
             if data.dtype.category < 2:
                 raise RuntimeError(f"Parameter: only floating and complex tensors can require grad, not {data.dtype}")
+            if data._inference and state.mark is None:
+                raise RuntimeError("Parameter: an inference tensor takes no part in autograd; give a clone() of it")
             tape.leaf(x)
         return x
 

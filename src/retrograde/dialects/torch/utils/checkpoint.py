@@ -9,11 +9,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ....tape.engine import current_run
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
+from .._grad_modes import enable_grad
 from .._policy import CheckpointError
 from .._tensor import Tensor
 from ..amp import autocast
+from ..autograd import Function, backward
 from ..random import back_to, mark
 
 
@@ -37,6 +40,39 @@ def _restored(state: Any, region: Callable[[], autocast], inner: Any) -> Iterato
             back_to(before)
 
 
+class CheckpointFunction(Function):
+    """A function that is computed without history, and again, with one, in a backward pass of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        check_backward_validity(args)
+        ctx.function, ctx.state, ctx.region = function, mark() if preserve_rng_state else None, _autocast_now()
+        ctx.args = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        if current_run().wanted is not None:
+            raise RuntimeError(
+                "checkpoint: use_reentrant=True adds gradients to leaves and goes with backward() of all of them only; pass "
+                "use_reentrant=False for autograd.grad() and backward(inputs=...)"
+            )
+        args = list(ctx.args)
+        for i, x in zip(ctx.places, ctx.saved_tensors):
+            args[i] = x
+        inputs = detach_variable(tuple(args))
+        with _restored(ctx.state, ctx.region, contextlib.nullcontext()), enable_grad():
+            out = ctx.function(*inputs)
+        outs = (out,) if isinstance(out, Tensor) else out
+        pairs = [(y, g) for y, g in zip(outs, gradients) if isinstance(y, Tensor) and y.requires_grad]
+        if not pairs:
+            raise RuntimeError("checkpoint: none of the results requires grad, so there is nothing to compute again")
+        backward([y for y, _ in pairs], [g for _, g in pairs])
+        return None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs)
+
+
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -50,12 +86,13 @@ def checkpoint(
 ) -> Any:
     """`function(*args, **kwargs)`, whose saved tensors are computed again in the backward pass.
 
-    Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`, and of
-    functions that take gradients themselves.
+    With `use_reentrant` (which holds where nothing is said) the function is one node whose backward begins a pass of its own:
+    no second derivatives, no `torch.autograd.grad`. Without it gradients are of any order, also of functions that take some.
     """
     if use_reentrant is None:
+        use_reentrant = True
         warnings.warn(
-            "checkpoint: say use_reentrant=False (both values give the same here)", UserWarning, stacklevel=2
+            "checkpoint: say use_reentrant=False, which can do more, or True, which holds now", UserWarning, stacklevel=2
         )
     if use_reentrant and (kwargs or context_fn is not None or debug):
         given = ", ".join([*kwargs, *(["context_fn"] if context_fn is not None else []), *(["debug"] if debug else [])])
@@ -64,6 +101,8 @@ def checkpoint(
         raise ValueError(f"checkpoint: determinism_check must be 'default' or 'none', got {determinism_check!r}")
     if _forced:
         early_stop = _forced[-1]
+    if use_reentrant:
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
     state, region = mark() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
@@ -155,6 +194,8 @@ class CheckpointPolicy(enum.Enum):
     PREFER_SAVE = 1
     MUST_RECOMPUTE = 2
     PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
 
 
 def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
@@ -166,7 +207,7 @@ def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
 
 
 __all__ = [
-    "CheckpointError", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
     "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
     "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from ..._api import missing
 from . import lr_scheduler
 from .optimizer import Optimizer
 from .rules import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RAdam, RMSprop, Rprop
+from ..._paths import offer_paths
 
 __all__ = [
     "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD",
@@ -17,3 +18,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     raise missing("mindspore.experimental.optim", name, globals())
+
+
+offer_paths(__name__)

@@ -50,6 +50,11 @@ class LRScheduler:
         """The epoch whose rates are set."""
         return Parameter(from_array(np.array(self._epoch, np.float32)), name=f"last_epoch_{type(self).__name__}")
 
+    @property
+    def _last_lr(self) -> list[Tensor]:
+        """The rates that are set, under the name by which schedulers of programs know them."""
+        return self.get_last_lr()
+
     def get_lr(self) -> list[float]:
         """The rates of this epoch; a scheduler defines it."""
         raise NotImplementedError(f"{type(self).__name__}: get_lr() has to be defined")

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .....ops.manipulation import pad_constant
 from .....ops.structural import stack, transpose
+from ..._api import FUNCTIONS
+from ..._dtype import float32
+from ..._tensor import from_array
+from .._checks import a_float, positive_int
 from ..cell import Cell
 from .activation import LeakyReLU, get_activation
 from .basic import Dense
@@ -119,6 +125,11 @@ class CentralCrop(Cell):
         return image[..., top : h - top, left : w - left]
 
 
+def _same_images(op: str, img1: Any, img2: Any) -> None:
+    if img1.ndim != 4 or img1.shape != img2.shape:
+        raise ValueError(f"{op}: wanted two tensors (N, C, H, W) of one shape, got {img1.shape} and {img2.shape}")
+
+
 class PSNR(Cell):
     """The peak signal-to-noise ratio of pairs of images (N, C, H, W) in decibels."""
 
@@ -129,7 +140,80 @@ class PSNR(Cell):
         self.max_val = float(max_val)
 
     def construct(self, img1: Any, img2: Any) -> Any:
-        if img1.ndim != 4 or img1.shape != img2.shape:
-            raise ValueError(f"PSNR: wanted two tensors (N, C, H, W) of one shape, got {img1.shape} and {img2.shape}")
+        _same_images("PSNR", img1, img2)
         error = ((img1 - img2) ** 2).mean((1, 2, 3))
         return (self.max_val**2 / error).log() * (10 / math.log(10))
+
+
+class SSIM(Cell):
+    """How alike the structure of pairs of images (N, C, H, W) is, from 0 to 1: means, variances and covariances of windows
+    with normal weights (Wang et al., 2004)."""
+
+    def __init__(
+        self, max_val: float = 1.0, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03
+    ) -> None:
+        super().__init__()
+        op = type(self).__name__
+        for name, value in (("max_val", max_val), ("filter_sigma", filter_sigma)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise TypeError(f"{op}: {name} must be a number, got {type(value).__name__}")
+            if value <= 0:
+                raise ValueError(f"{op}: {name} must be above 0, got {value}")
+        for name, value in (("k1", k1), ("k2", k2)):
+            a_float(op, name, value)
+        positive_int(op, "filter_size", filter_size)
+        self.filter_size = filter_size
+        self.scale = 1 / max_val if max_val > 1 else 1.0
+        top = max_val * self.scale
+        self.c1, self.c2 = (k1 * top) ** 2, (k2 * top) ** 2
+        at = np.arange(filter_size) - (filter_size - 1) // 2
+        weights = np.exp(-(at**2) / (2 * filter_sigma**2))
+        window = np.outer(weights, weights)
+        self.window = (window / window.sum()).astype(np.float32)
+
+    def _compared(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """The similarity, and its part without the means, of each channel (N, C)."""
+        if min(x.shape[2:]) < self.filter_size:
+            raise ValueError(f"{type(self).__name__}: images of {x.shape[2:]} are smaller than the window, {self.filter_size}")
+        channels = x.shape[1]
+        weight = from_array(np.broadcast_to(self.window, (channels, 1, *self.window.shape)).copy())
+
+        def mean(v: Any) -> Any:
+            return FUNCTIONS["conv2d"](v, weight, groups=channels)
+
+        mx, my = mean(x), mean(y)
+        covariance, variances = mean(x * y) - mx * my, mean(x * x) - mx * mx + (mean(y * y) - my * my)
+        structure = (2 * covariance + self.c2) / (variances + self.c2)
+        alike = (2 * mx * my + self.c1) / (mx * mx + my * my + self.c1) * structure
+        return alike.mean((2, 3)), structure.mean((2, 3))
+
+    def _taken(self, img1: Any, img2: Any) -> tuple[Any, Any]:
+        _same_images(type(self).__name__, img1, img2)
+        return tuple(x.astype(float32) * self.scale for x in (img1, img2))  # type: ignore[return-value]
+
+    def construct(self, img1: Any, img2: Any) -> Any:
+        return self._compared(*self._taken(img1, img2))[0].mean(-1)
+
+
+class MSSSIM(SSIM):
+    """The product over scales, each half as large as the one before, of the similarity of structures to a power; at the last
+    one that of the means counts too (Wang et al., 2003)."""
+
+    def __init__(
+        self, max_val: float = 1.0, power_factors: Any = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11,
+        filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
+    ) -> None:  # fmt: skip
+        super().__init__(max_val, filter_size, filter_sigma, k1, k2)
+        if not isinstance(power_factors, (tuple, list)):
+            raise TypeError(f"MSSSIM: power_factors must be a tuple or list, got {type(power_factors).__name__}")
+        self.power_factors = tuple(power_factors)
+
+    def construct(self, img1: Any, img2: Any) -> Any:
+        x, y = self._taken(img1, img2)
+        product: Any = 1.0
+        for i, power in enumerate(self.power_factors):
+            if i:
+                x, y = (FUNCTIONS["avg_pool2d"](v, 2, 2) for v in (x, y))
+            alike, structure = self._compared(x, y)
+            product = product * FUNCTIONS["relu"](alike if i == len(self.power_factors) - 1 else structure) ** power
+        return product.mean(-1)

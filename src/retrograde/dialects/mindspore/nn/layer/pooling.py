@@ -220,6 +220,30 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     _function = "adaptive_max_pool3d"
 
 
+class FractionalMaxPool2d(Cell):
+    """The largest elements of windows at pseudorandom distances of (N, C, H, W), and their places where `return_indices`."""
+
+    _function = "fractional_max_pool2d"
+
+    def __init__(
+        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
+        self.return_indices, self._random_samples = return_indices, _random_samples
+
+    def construct(self, input: Any) -> Any:
+        return FUNCTIONS[self._function](input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                                         self._random_samples)  # fmt: skip
+
+
+class FractionalMaxPool3d(FractionalMaxPool2d):
+    """The largest elements of windows at pseudorandom distances of (N, C, D, H, W), and their places if asked."""
+
+    _function = "fractional_max_pool3d"
+
+
 class LPPool1d(Cell):
     """The norm of each window of (N, C, L)."""
 

@@ -22,8 +22,12 @@ from .rules import (
     RMSProp,
     Rprop,
 )
+from ..._paths import offer_paths
 
 __all__ = [
     "ASGD", "AdaFactor", "Adadelta", "Adagrad", "Adam", "AdaMax", "AdamOffload", "AdamWeightDecay", "FTRL", "LARS", "Lamb",
     "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD",
 ]  # fmt: skip
+
+
+offer_paths(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types as _types
 from typing import Any as _Any
 
-from ..._api import missing as _missing
+from ..._paths import otherwise as _otherwise
 from . import activation, attention, class_loss, common, conv, loss, norm, pooling, vision
 
 _SHARED = ("sigmoid", "tanh", "tanh_")  # defined beside the functions of the module paddle
@@ -17,4 +17,4 @@ for _topic in (activation, attention, class_loss, common, conv, loss, norm, pool
 
 
 def __getattr__(name: str) -> _Any:
-    raise _missing("paddle.nn.functional", name, globals())
+    return _otherwise("paddle.nn.functional", name, globals())

@@ -84,7 +84,7 @@ def softplus(x: Any, beta: float = 1, threshold: float = 20, name: str | None = 
 def softsign(x: Any, name: str | None = None) -> Any:
     """x / (1 + |x|), elementwise."""
     x = floating("softsign", x)
-    return ew.divide(x, ew.add(ew.absolute(x), constant(1, x)))
+    return ew.divide(x, ew.add(ew.absolute_stopped(x), constant(1, x)))
 
 
 @aliases(input="x")

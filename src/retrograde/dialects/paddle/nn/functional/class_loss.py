@@ -18,7 +18,7 @@ from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
 from .....ops.indexing import take, take_along_axis
-from ..._api import aliases, to_dtype
+from ..._api import aliases, deprecated, to_dtype
 from ..._tensor import from_array
 from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
@@ -123,11 +123,11 @@ def cross_entropy(
     axis = axis_of(op, axis, len(shape))
     weight = _weight(op, weight, shape[axis], x)
     if label_smoothing > 0.0:
-        if not soft_label or tuple(shape_of(y)) != tuple(shape):
+        if tuple(shape_of(y)) != tuple(shape) or (not soft_label and dtype_of(y).kind in "iu"):
             hard, _ = _class_numbers(op, x, y, axis)
             y = lc.one_hot(hard, classes=shape[axis], dtype=dtype_of(x))
             y = move_axis(y, -1, axis)
-            soft_label = True
+        soft_label = True
         y = move_axis(label_smooth(move_axis(to_dtype(y, dtype_of(x)), axis, -1), epsilon=label_smoothing), -1, axis)
     if soft_label:
         return _soft(op, x, to_dtype(y, dtype_of(x)), weight, reduction, axis, use_softmax)
@@ -168,6 +168,7 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False, axis: int = -1,
 ) -> Any:  # fmt: skip
     """The cross entropy per element, with an axis of length 1 for the classes, and the softmax if asked."""
+    deprecated("softmax_with_cross_entropy", "2.0", "cross_entropy")
     op = "softmax_with_cross_entropy"
     x, y = floating(op, logits, "logits"), tensor(op, label, "label")
     axis = axis_of(op, axis, ndim_of(x))
@@ -278,6 +279,30 @@ def ctc_loss(
                           zero_infinity=bool(zero_infinity), normalised=True)  # fmt: skip
     if reduction == "mean":
         losses = losses / np.maximum(counts, 1).astype(dtype_of(x))
+    return reduced(losses, reduction)
+
+
+def rnnt_loss(
+    input: Any, label: Any, input_lengths: Any, label_lengths: Any, blank: int = 0, fastemit_lambda: float = 0.001,
+    reduction: str = "mean", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The transducer loss of log-probabilities (N, T, 1 + labels, classes) and label rows (N, labels).
+
+    fastemit_lambda: by what part gradients of labels are raised. Raises ValueError where shapes and lengths do not fit.
+    """
+    op = "rnnt_loss"
+    check_reduction(op, reduction)
+    x = floating(op, input, "input")
+    if ndim_of(x) != 4:
+        raise ValueError(f"{op}: the input must be (batch, frames, 1 + labels, classes), got shape {list(shape_of(x))}")
+    n, duration, width, classes = shape_of(x)
+    frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
+    rows = concrete(op, tensor(op, label, "label")).astype(np.int64)
+    if rows.shape != (n, width - 1) or (frames > duration).any() or (frames < 1).any() or (counts >= width).any():
+        raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit the input {[n, duration, width, classes]}")
+    if not 0 <= blank < classes or (rows.size and not 0 <= rows.min() <= rows.max() < classes):
+        raise ValueError(f"{op}: blank and labels must be among {classes} classes")
+    losses = formulas.transducer(x, rows, frames, counts, blank, float(fastemit_lambda))
     return reduced(losses, reduction)
 
 

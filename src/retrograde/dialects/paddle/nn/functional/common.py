@@ -90,7 +90,9 @@ def embedding(
         raise ValueError(f"{op}: index {wrong} is no row of a weight with {rows} rows")
     if max_norm is not None:
         renormalise(op, weight, indices, float(max_norm), float(norm_type))
-    out = sr.embedding(weight, indices, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False)
+    out = sr.embedding(
+        weight, indices, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False, sparse=bool(sparse)
+    )
     if padding is not None and (indices == padding).any():
         out = sel.drop(out, np.broadcast_to((indices == padding)[..., None], shape_of(out)))
     return out
@@ -296,7 +298,7 @@ def pairwise_distance(
         d = ew.add(d, constant(epsilon, d))
     last = (ndim_of(d) - 1,)
     if math.isinf(p):  # of equal ones each gets the whole gradient
-        return (rd.amax if p > 0 else rd.amin)(ew.absolute(d), axis=last, keepdims=bool(keepdim), ties="all")
+        return (rd.amax if p > 0 else rd.amin)(ew.absolute_stopped(d), axis=last, keepdims=bool(keepdim), ties="all")
     return nr.vector_norm(d, ord=float(p), axis=last, keepdims=bool(keepdim))
 
 

@@ -77,7 +77,7 @@ def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = 
     """The absolute difference of input and label."""
     check_reduction("l1_loss", reduction)
     x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
-    return reduced(ew.absolute(ew.subtract(x, y)), reduction)
+    return reduced(ew.absolute_stopped(ew.subtract(x, y)), reduction)
 
 
 def smooth_l1_loss(

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import shape_of
 from .....learn.layers import windows as win
 from .....ops import elementwise as ew
 from .....ops import pooling as pl
 from .....ops.structural import cast
-from ..._api import aliases
+from ..._api import FUNCTIONS, aliases
+from ..._tensor import from_array
 from ._arguments import Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
 
@@ -46,6 +48,68 @@ def _plan(
 
 
 # ------------------------------------------------------------------------------------------ maxima
+
+
+def _fractional_windows(n: int, parts: int, kernel: int | None, u: float) -> np.ndarray:
+    """The places of each window along an axis, in rows that are filled up with the last one of theirs."""
+    if kernel is None:  # the windows lie side by side
+        ratio, least = n / parts, n // parts
+        turn = u * min((least + 2) / ratio - 1, (n + 1 - least) / ratio - (parts - 1))
+        first = int(turn * ratio)
+        starts = np.array([int((k + turn) * ratio) - first for k in range(parts)])
+        ends = np.array([int((k + 1 + turn) * ratio) - first for k in range(parts)])
+    else:  # they are as wide as each other, the last one at the end
+        ratio = (n - kernel) / (parts - 1) if parts > 1 else 0.0
+        starts = np.array([*(int((k + u) * ratio) - int(u * ratio) for k in range(parts - 1)), n - kernel])
+        ends = starts + kernel
+    ends = np.minimum(np.maximum(ends, starts + 1), n)
+    reach = np.arange(int((ends - starts).max()))
+    return np.minimum(starts[:, None] + reach, ends[:, None] - 1)
+
+
+def _fractional(op: str, axes: int, x: Any, output_size: Any, kernel_size: Any, random_u: Any, return_mask: bool) -> Any:
+    x = floating(op, x)
+    size = _space(op, x, axes)
+    given = [output_size] * axes if isinstance(output_size, int) else list(output_size)
+    parts = [n if m is None else int(m) for n, m in zip(size, given)]
+    kernel = [None] * axes if kernel_size is None else list(per_axis(op, "kernel_size", kernel_size, axes))
+    u = float(_uniform().numpy()[0]) if random_u is None else float(random_u)
+    if not 0 < u < 1:
+        raise ValueError(f"{op}: random_u must lie between 0 and 1, got {u}")
+    if any(m < 1 or (w is not None and m + w - 1 > n) for n, m, w in zip(size, parts, kernel)):
+        raise ValueError(f"{op}: {parts} windows do not fit the sizes {list(size)}")
+    flat = np.zeros((1,) * (2 * axes), np.int64)
+    for k, (n, m, window) in enumerate(zip(size, parts, kernel)):
+        at = _fractional_windows(n, m, window, u)
+        spread = [1] * (2 * axes)
+        spread[k], spread[axes + k] = at.shape
+        flat = flat * n + at.reshape(spread)
+    array = concrete(op, x)
+    flat = flat.reshape(*parts, -1)
+    best = array.reshape(*array.shape[:2], -1)[:, :, flat].argmax(-1)
+    places = np.take_along_axis(np.broadcast_to(flat, (*best.shape, flat.shape[-1])), best[..., None], -1)[..., 0]
+    values = pl.pool_at(x, places, axes=axes)
+    return (values, from_array(places.astype(np.int32))) if return_mask else values
+
+
+def _uniform() -> Any:
+    return FUNCTIONS["uniform"]([1], "float32", 1e-6, 1.0)
+
+
+def fractional_max_pool2d(
+    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Maxima over windows of (N, C, H, W) whose distances are a random sequence of two (Graham, 2014)."""
+    return _fractional("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
+
+
+def fractional_max_pool3d(
+    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Maxima over windows of (N, C, D, H, W) whose distances are a random sequence of two (Graham, 2014)."""
+    return _fractional("fractional_max_pool3d", 3, x, output_size, kernel_size, random_u, return_mask)
 
 
 @shaped

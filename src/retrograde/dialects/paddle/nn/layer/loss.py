@@ -45,6 +45,9 @@ CTCLoss = layer_of(
     "CTCLoss", F.ctc_loss, "The connectionist temporal classification loss.",
     {"blank": 0, "reduction": "mean", "zero_infinity": False}, shown=(), show_name=False,
 )  # fmt: skip
+RNNTLoss = layer_of(
+    "RNNTLoss", F.rnnt_loss, "The transducer loss.", {"blank": 0, "fastemit_lambda": 0.001, "reduction": "mean"}, shown=(),
+)  # fmt: skip
 MarginRankingLoss = _loss(
     "MarginRankingLoss", F.margin_ranking_loss, "max(0, -label (input - other) + margin).", margin=0.0,
     reduction="mean",

@@ -58,6 +58,13 @@ def _lp(n: int) -> Any:
                     shown=("norm_type", *_WINDOW), check=completed)  # fmt: skip
 
 
+def _fractional(n: int) -> Any:
+    options = {"output_size": REQUIRED, "kernel_size": None, "random_u": None, "return_mask": False}
+    return layer_of(f"FractionalMaxPool{n}D", getattr(F, f"fractional_max_pool{n}d"), "Maxima of windows at random distances.",
+                    options, shown=("output_size", "return_mask"))  # fmt: skip
+
+
+FractionalMaxPool2D, FractionalMaxPool3D = _fractional(2), _fractional(3)
 MaxPool1D, MaxPool2D, MaxPool3D = (_max(n) for n in (1, 2, 3))
 AvgPool1D, AvgPool2D, AvgPool3D = (_avg(n) for n in (1, 2, 3))
 AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D = (_adaptive("avg", n) for n in (1, 2, 3))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....._state import state
 from .....core.unwrap import bare
 from .....core.value import LevelArray, Value, dtype_of, shape_of
 from .....ops import activation as act
@@ -206,8 +207,8 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         out = act.leaky_relu(x, slope=slope, at_kink=slope)
     else:
         array = bare(x)
-        if isinstance(array, LevelArray):
-            raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of a batched tensor")
+        if isinstance(array, LevelArray) or any(level.batch_size is not None for level in state.levels):
+            raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of each entry of the batch")
         out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(less_equal(array, 0), lower, upper, dtype_of(x)))
     return show_as(out, "RreluWithNoiseBackward0")
 

@@ -90,7 +90,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
         and _plain(a.dtype, a.shape[1:2], (weight, bias, running_mean, running_var))
     ):  # fmt: skip
         running = running_mean, running_var
-        return layers.batch_norm(input, weight, bias, running, training=True, share=momentum, eps=eps)[0]
+        return in_format_of(input, layers.batch_norm(input, weight, bias, running, training=True, share=momentum, eps=eps)[0])
     if training:
         shape = tuple(shape_of(tensor_argument("batch_norm", input)))
         if len(shape) < 2 and shape != (0,):
@@ -99,7 +99,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
             raise ValueError(
                 f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
             )
-    return _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
+    found = _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return in_format_of(input, found[0])
 
 
 @api("batch_norm", method=False)

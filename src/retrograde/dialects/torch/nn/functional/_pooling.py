@@ -15,6 +15,7 @@ from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
+from ..._memory import in_format_of
 from ._sizes import check_kind, per_axis, planned, squeezed, unsqueezed
 
 
@@ -63,11 +64,12 @@ def _windows(
     return windows.pooling(op, size, kernel, steps, tuple((p, p) for p in pads), spread, ceil_mode)
 
 
-def _shown(out: Any, axes: int) -> Any:
-    """What pools a single axis shows itself as the view of an image of one row."""
+def _shown(input: Any, out: Any, axes: int) -> Any:
+    """What pools a single axis shows itself as the view of an image of one row; others lie in memory as their input does."""
     if axes == 1:
         show_as(out[0] if isinstance(out, tuple) else out, "SqueezeBackward1")
-    return out
+        return out
+    return tuple(in_format_of(input, y) for y in out) if isinstance(out, tuple) else in_format_of(input, out)
 
 
 # ------------------------------------------------------------------------------------------ maxima
@@ -79,7 +81,7 @@ def _max_pool(
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
     p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
-    return _shown(windows.max_pool(input, return_indices, **p), axes)
+    return _shown(input, windows.max_pool(input, return_indices, **p), axes)
 
 
 def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -159,7 +161,7 @@ def _avg_pool(
     if dtype.kind in "iu" and dtype != np.int64:
         raise NotImplementedError(f"{op}: of the integer dtypes only int64 is taken, got {input.dtype}")
     p = _means(op, size, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-    return _shown(windows.avg_pool(input, **p), axes)
+    return _shown(input, windows.avg_pool(input, **p), axes)
 
 
 @api(method=False)
@@ -208,7 +210,7 @@ def _parts(op: str, input: Any, axes: int, output_size: Any) -> tuple[int, ...]:
 
 def _adaptive_max(op: str, axes: int, input: Any, output_size: Any, return_indices: bool) -> Any:
     parts = _parts(op, input, axes, output_size)
-    return _shown(windows.adaptive_max_pool(input, parts, return_indices), axes)
+    return _shown(input, windows.adaptive_max_pool(input, parts, return_indices), axes)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -245,7 +247,7 @@ def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
     parts = _parts(op, input, axes, output_size)
     if axes > 1 and parts == (1,) * axes:
         return METHODS["mean"](input, tuple(range(-axes, 0)), True)
-    return _shown(windows.adaptive_avg_pool(input, parts), axes)
+    return _shown(input, windows.adaptive_avg_pool(input, parts), axes)
 
 
 @api(method=False)
@@ -320,8 +322,7 @@ def _fractional(
         raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
     # In two dimensions the samples come in the order width, height, in three in the order of the axes.
     draws = np.asarray(samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
-    places = pl.fractional_max_pool_places(input.detach(), draws, kernel=kernel, parts=parts)
-    values = pl.pool_at(input, places, axes=axes)
+    values, places = windows.fractional_max_pool(input, draws, kernel, parts)
     return (values, places) if return_indices else values
 
 

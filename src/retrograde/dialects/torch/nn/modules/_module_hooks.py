@@ -19,6 +19,7 @@ FORWARD, FORWARD_PRE, BACKWARD, BACKWARD_PRE = "forward", "forward_pre", "backwa
 
 _GLOBAL_KWARGS: OrderedDict[int, bool] = OrderedDict()
 _GLOBAL_ALWAYS: OrderedDict[int, bool] = OrderedDict()
+_GLOBAL_OLD: OrderedDict[int, bool] = OrderedDict()
 
 
 def _of(kind: str, own: Any) -> list[tuple[int, Any]]:
@@ -51,10 +52,10 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if backward is not None:
             args = backward.wrap_inputs(args)
         output = module.forward(*args, **kwargs)
-        if module._old_backward_hooks and not (_all_tensors(args) and _all_tensors(output)):
+        if module._old_backward_hooks and not _is_one_operation(args, output):
             warnings.warn(
-                "register_backward_hook: such hooks are meant for modules between tensors, or tuples of them; use "
-                "register_full_backward_hook", FutureWarning, stacklevel=3,
+                "register_backward_hook: such hooks are meant for modules that are one operation between tensors, or tuples of "
+                "them; use register_full_backward_hook", FutureWarning, stacklevel=3,
             )  # fmt: skip
         for key, hook in forward:
             result = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
@@ -72,8 +73,16 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise
 
 
-def _all_tensors(x: Any) -> bool:
-    return isinstance(x, Tensor) or (isinstance(x, tuple) and all(isinstance(part, Tensor) for part in x))
+def _is_one_operation(inputs: Any, output: Any) -> bool:
+    """Whether a module computed tensors, all by one node, whose operands are the inputs."""
+    results = output if isinstance(output, tuple) else (output,)
+    if not all(isinstance(x, Tensor) for x in (*inputs, *results)):
+        return False
+    nodes = {x.grad_fn for x in results if x.grad_fn is not None}
+    if len(nodes) != 1:
+        return False
+    operands = {node for node, _ in nodes.pop().next_functions}
+    return {x.grad_fn for x in inputs if x.grad_fn is not None} == operands
 
 
 def _with_output(backward: BackwardHooks, output: Any) -> Any:
@@ -155,12 +164,16 @@ def register_module_forward_pre_hook(hook: Any) -> Handle:
 
 def register_module_full_backward_hook(hook: Any) -> Handle:
     """A full backward hook of every module."""
+    if _GLOBAL_OLD:
+        raise RuntimeError("register_module_full_backward_hook: there are hooks of the old kind, which do not go along")
     return register(GLOBAL, (BACKWARD, hook), False)
 
 
 def register_module_backward_hook(hook: Any) -> Handle:
     """The old form of `register_module_full_backward_hook`, which it behaves as."""
-    return register_module_full_backward_hook(hook)
+    if any(kind == BACKWARD and key not in _GLOBAL_OLD for key, (kind, _) in GLOBAL.items()):
+        raise RuntimeError("register_module_backward_hook: there are full backward hooks, which do not go along")
+    return register(GLOBAL, (BACKWARD, hook), False, (True, _GLOBAL_OLD))
 
 
 def register_module_full_backward_pre_hook(hook: Any) -> Handle:

@@ -99,7 +99,7 @@ class Module(tree.Tree):
 
     def _tree_absent(self, name: str) -> AttributeError:
         return AttributeError(
-            Message(lambda: f"{type(self).__name__} has no attribute {name!r}{near(name, tree.known_names(self))}")
+            Message(lambda: f"{type(self).__name__!r} object has no attribute {name!r}{near(name, tree.known_names(self))}")
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -127,7 +127,7 @@ class Module(tree.Tree):
             raise TypeError(f"register_parameter: wanted a Parameter or None, got {type(param).__name__}")
         if param is not None and not param.is_leaf:
             raise ValueError("register_parameter: a parameter must be a leaf, this one was computed")
-        self._parameters[name] = hooks.registered("parameter", self, name, param)
+        self._parameters[name] = None if param is None else hooks.registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make a tensor (or None) a buffer: state that is no parameter; kept in `state_dict` if persistent."""

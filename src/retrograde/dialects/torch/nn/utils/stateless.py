@@ -31,4 +31,5 @@ def _reparametrize_module(
     """A context in which a module has other parameters and buffers than its own."""
     from ...func._stateless import replaced
 
-    return replaced("_reparametrize_module", module, parameters_and_buffers, tie_weights=tie_weights, strict=strict)
+    given = parameters_and_buffers
+    return replaced("_reparametrize_module", module, given, given, tie_weights=tie_weights, strict=strict)

@@ -1,0 +1,64 @@
+"""What the image models share: a convolution with normalisation and activation, the end of a classifier, and no downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import nn
+
+
+class ConvNormActivation(nn.Sequential):
+    """A convolution that keeps the size (at stride 1), a normalisation and an activation; either may be None."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: int = 3, stride: int = 1, padding: Any = None, groups: int = 1,
+        norm_layer: Any = nn.BatchNorm2D, activation_layer: Any = nn.ReLU, dilation: int = 1, bias: bool | None = None,
+    ) -> None:  # fmt: skip
+        if padding is None:
+            padding = (kernel_size - 1) // 2 * dilation
+        bias = norm_layer is None if bias is None else bias
+        layers: list[Any] = [
+            nn.Conv2D(in_channels, out_channels, kernel_size, stride, padding, dilation=dilation, groups=groups,
+                      bias_attr=None if bias else False)
+        ]  # fmt: skip
+        if norm_layer is not None:
+            layers.append(norm_layer(out_channels))
+        if activation_layer is not None:
+            layers.append(activation_layer())
+        super().__init__(*layers)
+
+
+class Classifier(nn.Layer):
+    """Base of models: `num_classes` outputs (none of them, and no last layer, where it is 0), pooled first if `with_pool`."""
+
+    def __init__(self, num_classes: int, with_pool: bool) -> None:
+        super().__init__()
+        self.num_classes, self.with_pool = num_classes, with_pool
+
+
+def divisible(value: float, divisor: int = 8, least: int | None = None) -> int:
+    """The multiple of a number that is nearest to a number of channels, and not more than a tenth below it."""
+    found = max(least or divisor, int(value + divisor / 2) // divisor * divisor)
+    return found + divisor if found < 0.9 * value else found
+
+
+def builder(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any]:
+    """A function that makes a model: `f(pretrained=False, **options)`. Weights are read with `set_state_dict`, never fetched."""
+
+    def function(pretrained: bool = False, **options: Any) -> Any:
+        if pretrained:
+            raise NotImplementedError(
+                f"{name}: retrograde fetches no weights; make the model without pretrained=True and give it yours: "
+                "model.set_state_dict(paddle.load(path))"
+            )
+        return make(**options)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
+
+
+def pooled(x: Any, pool: Any, wanted: bool) -> Any:
+    """The features after the pool, if it is wanted."""
+    return pool(x) if wanted else x

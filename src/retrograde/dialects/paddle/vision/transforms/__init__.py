@@ -1,0 +1,462 @@
+"""`paddle.vision.transforms`: changes of images as objects, in a row, by chance, or as a user's subclass says."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._api import missing as _missing
+from . import functional as F
+from .functional import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_hue,
+    adjust_saturation,
+    affine,
+    center_crop,
+    crop,
+    erase,
+    hflip,
+    normalize,
+    pad,
+    perspective,
+    resize,
+    rotate,
+    to_grayscale,
+    to_tensor,
+    vflip,
+)
+
+
+class Compose:
+    """Transforms one after the other."""
+
+    def __init__(self, transforms: Sequence[Any]) -> None:
+        self.transforms = transforms
+
+    def __call__(self, data: Any) -> Any:
+        for f in self.transforms:
+            data = f(data)
+        return data
+
+    def __repr__(self) -> str:
+        inner = "".join(f"\n    {t}" for t in self.transforms)
+        return f"{type(self).__name__}({inner}\n)"
+
+
+class BaseTransform:
+    """Base of transforms: a subclass defines `_apply_image`, and `_apply_KEY` for what else its inputs are.
+
+    keys: what the inputs are, in their order, of which the rest stays as it is; one image if left out. `_get_params(inputs)`
+    draws what one call has in common for all of them, and puts it into `params`.
+    """
+
+    def __init__(self, keys: Any = None) -> None:
+        if keys is None:
+            keys = ("image",)
+        elif not isinstance(keys, Sequence):
+            raise ValueError(f"{type(self).__name__}: keys must be a sequence of names, got {keys!r}")
+        for key in keys:
+            if not hasattr(self, f"_apply_{key}"):
+                raise NotImplementedError(f"{type(self).__name__}: {key!r} is not something it changes; define _apply_{key}")
+        self.keys, self.params = keys, None
+
+    def _get_params(self, inputs: Any) -> Any:
+        return None
+
+    def __call__(self, inputs: Any) -> Any:
+        several = isinstance(inputs, tuple)
+        given = inputs if several else (inputs,)
+        self.params = self._get_params(given)
+        found = [getattr(self, f"_apply_{key}")(x) for key, x in zip(self.keys, given)]
+        found += given[len(self.keys) :]
+        return tuple(found) if several else found[0]
+
+    def _apply_image(self, image: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} defines no _apply_image")
+
+    def _apply_boxes(self, boxes: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} defines no _apply_boxes")
+
+    def _apply_mask(self, mask: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} defines no _apply_mask")
+
+
+class ToTensor(BaseTransform):
+    """An image as a float32 tensor."""
+
+    def __init__(self, data_format: str = "CHW", keys: Any = None) -> None:
+        super().__init__(keys)
+        self.data_format = data_format
+
+    def _apply_image(self, img: Any) -> Any:
+        return to_tensor(img, self.data_format)
+
+
+class Resize(BaseTransform):
+    """An image in another size."""
+
+    def __init__(self, size: Any, interpolation: str = "bilinear", keys: Any = None) -> None:
+        super().__init__(keys)
+        if not (isinstance(size, int) or (isinstance(size, Sequence) and len(size) == 2)):
+            raise AssertionError(f"Resize: size must be an int or a pair of them, got {size!r}")
+        self.size, self.interpolation = size, interpolation
+
+    def _apply_image(self, img: Any) -> Any:
+        return resize(img, self.size, self.interpolation)
+
+
+class RandomResizedCrop(BaseTransform):
+    """A part of an image, of a random area and ratio, in some size."""
+
+    def __init__(
+        self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4, 4.0 / 3), interpolation: str = "bilinear",
+        keys: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(keys)
+        self.size = (size, size) if isinstance(size, int) else size
+        if scale[0] > scale[1] or ratio[0] > ratio[1]:
+            raise AssertionError("RandomResizedCrop: scale and ratio go from a smaller to a larger number")
+        self.scale, self.ratio, self.interpolation = scale, ratio, interpolation
+
+    def _get_param(self, image: Any, attempts: int = 10) -> tuple[int, int, int, int]:
+        h, w = F._size_of(image)
+        for _ in range(attempts):
+            area = np.random.uniform(*self.scale) * h * w
+            ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))
+            width, height = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if 0 < width <= w and 0 < height <= h:
+                return random.randint(0, h - height), random.randint(0, w - width), height, width
+        ratio = min(max(w / h, min(self.ratio)), max(self.ratio))
+        width, height = (w, round(w / ratio)) if w / h <= ratio else (round(h * ratio), h)
+        return (h - height) // 2, (w - width) // 2, height, width
+
+    def _apply_image(self, img: Any) -> Any:
+        return resize(crop(img, *self._get_param(img)), self.size, self.interpolation)
+
+
+class CenterCrop(BaseTransform):
+    """The part in the middle."""
+
+    def __init__(self, size: Any, keys: Any = None) -> None:
+        super().__init__(keys)
+        self.size = (int(size), int(size)) if isinstance(size, numbers.Number) else size  # type: ignore[call-overload]
+
+    def _apply_image(self, img: Any) -> Any:
+        return center_crop(img, self.size)
+
+
+class _ByChance(BaseTransform):
+    def __init__(self, prob: float = 0.5, keys: Any = None) -> None:
+        super().__init__(keys)
+        if not 0 <= prob <= 1:
+            raise AssertionError(f"{type(self).__name__}: the probability must lie in [0, 1], got {prob}")
+        self.prob = prob
+
+
+class RandomHorizontalFlip(_ByChance):
+    """An image mirrored from left to right, by chance."""
+
+    def _apply_image(self, img: Any) -> Any:
+        return hflip(img) if random.random() < self.prob else img
+
+
+class RandomVerticalFlip(_ByChance):
+    """An image upside down, by chance."""
+
+    def _apply_image(self, img: Any) -> Any:
+        return vflip(img) if random.random() < self.prob else img
+
+
+class Normalize(BaseTransform):
+    """(image - mean) / std."""
+
+    def __init__(self, mean: Any = 0.0, std: Any = 1.0, data_format: str = "CHW", to_rgb: bool = False, keys: Any = None) -> None:
+        super().__init__(keys)
+        self.mean, self.std = ([x] * 3 if isinstance(x, numbers.Number) else x for x in (mean, std))
+        self.data_format, self.to_rgb = data_format, to_rgb
+
+    def _apply_image(self, img: Any) -> Any:
+        return normalize(img, self.mean, self.std, self.data_format, self.to_rgb)
+
+
+class Transpose(BaseTransform):
+    """An image as an array with its axes in another order."""
+
+    def __init__(self, order: Any = (2, 0, 1), keys: Any = None) -> None:
+        super().__init__(keys)
+        self.order = order
+
+    def _apply_image(self, img: Any) -> Any:
+        if isinstance(img, F.Tensor):
+            return img.transpose(list(self.order))
+        array = np.asarray(img)
+        return (array if array.ndim == 3 else array[..., None]).transpose(self.order)
+
+
+def _spread(name: str, value: Any, center: float, bounds: tuple[float, float], clip: bool = True) -> Any:
+    """The ends between which a factor is drawn, given by them or by how far they lie from the middle; None for no change."""
+    if isinstance(value, numbers.Number):
+        if value < 0:  # type: ignore[operator]
+            raise ValueError(f"{name}: wanted a number that is not negative, got {value}")
+        value = [center - value, center + value]  # type: ignore[operator]
+        if clip:
+            value[0] = max(value[0], 0)
+    elif not (isinstance(value, (tuple, list)) and len(value) == 2):
+        raise TypeError(f"{name}: wanted a number or two of them, got {value!r}")
+    if not bounds[0] <= value[0] <= value[1] <= bounds[1]:
+        raise ValueError(f"{name}: {list(value)} must lie in {list(bounds)}")
+    return None if value[0] == value[1] == center else value
+
+
+class _Colour(BaseTransform):
+    _center, _bounds, _clip = 1.0, (0.0, float("inf")), True
+    _change: Any = None
+
+    def __init__(self, value: Any, keys: Any = None) -> None:
+        super().__init__(keys)
+        self.value = _spread(type(self).__name__, value, self._center, self._bounds, self._clip)
+
+    def _apply_image(self, img: Any) -> Any:
+        return img if self.value is None else type(self)._change(img, random.uniform(*self.value))
+
+
+class BrightnessTransform(_Colour):
+    """An image brighter or darker, by chance."""
+
+    _change = staticmethod(adjust_brightness)
+
+
+class ContrastTransform(_Colour):
+    """An image with more or less contrast, by chance."""
+
+    _change = staticmethod(adjust_contrast)
+
+
+class SaturationTransform(_Colour):
+    """An image with stronger or weaker colours, by chance."""
+
+    _change = staticmethod(adjust_saturation)
+
+
+class HueTransform(_Colour):
+    """An image with turned hues, by chance."""
+
+    _center, _bounds, _clip = 0.0, (-0.5, 0.5), False
+    _change = staticmethod(adjust_hue)
+
+
+class ColorJitter(BaseTransform):
+    """The four changes of colours in a random order."""
+
+    def __init__(self, brightness: Any = 0, contrast: Any = 0, saturation: Any = 0, hue: Any = 0, keys: Any = None) -> None:
+        super().__init__(keys)
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+
+    def _get_params(self, inputs: Any) -> Any:
+        made = [BrightnessTransform(self.brightness), ContrastTransform(self.contrast), SaturationTransform(self.saturation),
+                HueTransform(self.hue)]  # fmt: skip
+        random.shuffle(made)
+        return Compose(made)
+
+    def _apply_image(self, img: Any) -> Any:
+        return self.params(img)  # type: ignore[misc]
+
+
+class RandomCrop(BaseTransform):
+    """A part of some size at a random place, of an image that may get a border first."""
+
+    def __init__(
+        self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill: Any = 0, padding_mode: str = "constant",
+        keys: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(keys)
+        self.size = (int(size), int(size)) if isinstance(size, numbers.Number) else size  # type: ignore[call-overload]
+        self.padding, self.pad_if_needed, self.fill, self.padding_mode = padding, pad_if_needed, fill, padding_mode
+
+    def _apply_image(self, img: Any) -> Any:
+        if self.padding is not None:
+            img = pad(img, self.padding, self.fill, self.padding_mode)
+        th, tw = self.size
+        h, w = F._size_of(img)
+        if self.pad_if_needed and w < tw:
+            img = pad(img, (tw - w, 0), self.fill, self.padding_mode)
+        if self.pad_if_needed and h < th:
+            img = pad(img, (0, th - h), self.fill, self.padding_mode)
+        h, w = F._size_of(img)
+        if (h, w) == (th, tw):
+            return img
+        if h < th or w < tw:
+            raise ValueError(f"RandomCrop: a part of {list(self.size)} is larger than the image, {[h, w]}")
+        return crop(img, random.randint(0, h - th), random.randint(0, w - tw), th, tw)
+
+
+class Pad(BaseTransform):
+    """An image with a border."""
+
+    def __init__(self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Any = None) -> None:
+        if not isinstance(padding, (numbers.Number, list, tuple)):
+            raise AssertionError(f"Pad: padding must be a number, or two or four of them, got {type(padding).__name__}")
+        if isinstance(padding, Sequence) and len(padding) not in (2, 4):
+            raise ValueError(f"Pad: padding must be a number, or two or four of them, got {len(padding)}")
+        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
+            raise AssertionError(f"Pad: padding_mode must be constant, edge, reflect or symmetric, got {padding_mode!r}")
+        super().__init__(keys)
+        self.padding = list(padding) if isinstance(padding, tuple) else padding
+        self.fill, self.padding_mode = fill, padding_mode
+
+    def _apply_image(self, img: Any) -> Any:
+        return pad(img, self.padding, self.fill, self.padding_mode)
+
+
+def _angles(name: str, value: Any) -> tuple[float, float]:
+    if isinstance(value, numbers.Number):
+        if value < 0:  # type: ignore[operator]
+            raise ValueError(f"{name}: wanted a number that is not negative, got {value}")
+        return (-value, value)  # type: ignore[operator,return-value]
+    return tuple(value)  # type: ignore[return-value]
+
+
+class RandomAffine(BaseTransform):
+    """An image turned, shifted, scaled and sheared by chance."""
+
+    def __init__(
+        self, degrees: Any, translate: Any = None, scale: Any = None, shear: Any = None, interpolation: str = "nearest",
+        fill: Any = 0, center: Any = None, keys: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(keys)
+        self.degrees = _angles("RandomAffine", degrees)
+        if translate is not None and not all(0.0 <= t <= 1.0 for t in translate):
+            raise ValueError(f"RandomAffine: a shift is a part of the image in [0, 1], got {translate}")
+        if scale is not None and not all(s > 0 for s in scale):
+            raise ValueError(f"RandomAffine: scales must be positive, got {scale}")
+        self.translate, self.scale = translate, scale
+        self.shear = None if shear is None else _angles("RandomAffine", shear)
+        self.interpolation, self.fill, self.center = interpolation, fill, center
+
+    def _apply_image(self, img: Any) -> Any:
+        h, w = F._size_of(img)
+        angle = random.uniform(*self.degrees)
+        shift = [0, 0]
+        if self.translate is not None:
+            shift = [round(random.uniform(-t * n, t * n)) for t, n in zip(self.translate, (w, h))]
+        scale = 1.0 if self.scale is None else random.uniform(*self.scale)
+        shear = [0.0, 0.0]
+        if self.shear is not None:
+            ends = self.shear
+            shear = [random.uniform(*ends[:2]), random.uniform(*ends[2:]) if len(ends) == 4 else 0.0]
+        return affine(img, angle, shift, scale, shear, self.interpolation, self.fill, self.center)
+
+
+class RandomRotation(BaseTransform):
+    """An image turned by chance."""
+
+    def __init__(
+        self, degrees: Any, interpolation: str = "nearest", expand: bool = False, center: Any = None, fill: Any = 0,
+        keys: Any = None,
+    ) -> None:  # fmt: skip
+        self.degrees = _angles("RandomRotation", degrees)
+        if len(self.degrees) != 2:
+            raise ValueError(f"RandomRotation: wanted a number of degrees or two of them, got {degrees!r}")
+        super().__init__(keys)
+        self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
+
+    def _get_param(self, degrees: Any) -> float:
+        return random.uniform(*degrees)
+
+    def _apply_image(self, img: Any) -> Any:
+        return rotate(img, self._get_param(self.degrees), self.interpolation, self.expand, self.center, self.fill)
+
+
+class RandomPerspective(BaseTransform):
+    """An image with its corners moved inwards by chance."""
+
+    def __init__(
+        self, prob: float = 0.5, distortion_scale: float = 0.5, interpolation: str = "nearest", fill: Any = 0, keys: Any = None
+    ) -> None:
+        super().__init__(keys)
+        if not (0 <= prob <= 1 and 0 <= distortion_scale <= 1):
+            raise AssertionError("RandomPerspective: the probability and the distortion must lie in [0, 1]")
+        self.prob, self.distortion_scale, self.interpolation, self.fill = prob, distortion_scale, interpolation, fill
+
+    def get_params(self, width: int, height: int, distortion_scale: float) -> tuple[Any, Any]:
+        """The corners, and where they are moved to."""
+        dx, dy = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+        corners = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
+        moved = [[x + (1 if x == 0 else -1) * random.randint(0, dx), y + (1 if y == 0 else -1) * random.randint(0, dy)]
+                 for x, y in corners]  # fmt: skip
+        return corners, moved
+
+    def _apply_image(self, img: Any) -> Any:
+        if random.random() >= self.prob:
+            return img
+        h, w = F._size_of(img)
+        return perspective(img, *self.get_params(w, h, self.distortion_scale), self.interpolation, self.fill)
+
+
+class Grayscale(BaseTransform):
+    """An image in grey."""
+
+    def __init__(self, num_output_channels: int = 1, keys: Any = None) -> None:
+        super().__init__(keys)
+        self.num_output_channels = num_output_channels
+
+    def _apply_image(self, img: Any) -> Any:
+        return to_grayscale(img, self.num_output_channels)
+
+
+class RandomErasing(BaseTransform):
+    """An image with a random part erased, by chance: with a number, one of each channel, or random ones."""
+
+    def __init__(
+        self, prob: float = 0.5, scale: Any = (0.02, 0.33), ratio: Any = (0.3, 3.3), value: Any = 0, inplace: bool = False,
+        keys: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(keys)
+        if not (0 <= scale[0] <= scale[1] <= 1 and ratio[0] <= ratio[1] and 0 <= prob <= 1):
+            raise AssertionError("RandomErasing: scale must rise within [0, 1], ratio must rise, prob must lie in [0, 1]")
+        if not isinstance(value, (numbers.Number, str, list, tuple)) or (isinstance(value, str) and value != "random"):
+            raise ValueError(f"RandomErasing: value must be a number, numbers of the channels or 'random', got {value!r}")
+        self.prob, self.scale, self.ratio, self.value, self.inplace = prob, scale, ratio, value, inplace
+
+    def _get_param(self, img: Any) -> Any:
+        h, w = F._size_of(img)
+        tensor = isinstance(img, F.Tensor)
+        channels = img.shape[-3] if tensor else (np.asarray(img).shape[2:] or (1,))[0]
+        for _ in range(10):
+            area = np.random.uniform(*self.scale) * h * w
+            ratio = math.exp(np.random.uniform(*(math.log(r) for r in self.ratio)))
+            height, width = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if height >= h or width >= w:
+                continue
+            if self.value == "random":
+                v = np.random.normal(size=(channels, height, width) if tensor else (height, width, channels)).astype(np.float32)
+            else:
+                v = np.asarray(self.value, np.float32).reshape((-1, 1, 1) if tensor else (1, 1, -1))
+            top, left = np.random.randint(0, h - height + 1), np.random.randint(0, w - width + 1)
+            return top, left, height, width, F.from_array(v) if tensor else v
+        return 0, 0, h, w, img
+
+    def _apply_image(self, img: Any) -> Any:
+        if random.random() >= self.prob:
+            return img
+        return erase(img, *self._get_param(img), inplace=self.inplace)
+
+
+__all__ = [
+    "BaseTransform", "BrightnessTransform", "CenterCrop", "ColorJitter", "Compose", "ContrastTransform", "Grayscale",
+    "HueTransform", "Normalize", "Pad", "RandomAffine", "RandomCrop", "RandomErasing", "RandomHorizontalFlip",
+    "RandomPerspective", "RandomResizedCrop", "RandomRotation", "RandomVerticalFlip", "Resize", "SaturationTransform",
+    "ToTensor", "Transpose", "adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "affine",
+    "center_crop", "crop", "erase", "hflip", "normalize", "pad", "perspective", "resize", "rotate", "to_grayscale",
+    "to_tensor", "vflip",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("paddle.vision.transforms", name, __all__)

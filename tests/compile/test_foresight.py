@@ -1,0 +1,201 @@
+"""Gradients that are computed with the loss (compile/foresight.py) are what they are when they are computed after it, and are
+computed so only where passes have asked for them again and again."""
+
+import numpy as np
+import pytest
+
+import retrograde.dialects.torch as torch
+from retrograde.compile import call, jit
+from retrograde.compile.foresight import EARNED
+
+F = torch.nn.functional
+
+
+def leaves(count=2, size=5, seed=0):
+    draw = np.random.default_rng(seed)
+    return [torch.tensor(draw.normal(size=size)).requires_grad_() for _ in range(count)]
+
+
+def loss(x, w):
+    return (torch.tanh(x * w) * torch.exp(x)).sum() + torch.softmax(x * w, 0)[0] * w[1]
+
+
+def partly_recorded(x, w):
+    with torch.no_grad():
+        s = (x * w).exp()
+    return (s * x * w).mean() + (x * w.detach()).sum()
+
+
+def random(x, w):
+    return (F.dropout(x * w, 0.5) * x).sum()
+
+
+LOSSES = {
+    "elements": loss, "parts without history": partly_recorded, "one operand unused": lambda x, w: (x * x).sum(),
+    "a sum": lambda x, w: (x + w).sum(), "with another result": lambda x, w: (loss(x, w), x * 2), "drawn": random,
+    "a product": lambda x, w: torch.outer(x, w).matmul(w).tanh().mean(), "an entry": lambda x, w: (x * w)[2],
+}  # fmt: skip
+
+
+def first(out):
+    return out[0] if isinstance(out, tuple) else out
+
+
+def gradients(f, xs, **options):
+    torch.manual_seed(1)
+    y = first(f(*xs))
+    found = torch.autograd.grad(y, xs, allow_unused=True, **options)
+    return [y.item(), *(None if g is None else g.tolist() for g in found)]
+
+
+def earned(f, **options):
+    """The function compiled, after the calls from which on it computes gradients with its result."""
+    compiled = jit(f)
+    for k in range(EARNED + 1):
+        gradients(compiled, leaves(seed=k), **options)
+    return compiled
+
+
+def node_of(y):
+    return getattr(y._node, "node", y._node)
+
+
+def close(found, expected):
+    for x, y in zip(found, expected, strict=True):
+        assert (x is None) == (y is None)
+        if x is not None:
+            np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("make", [jit, torch.compile])
+def test_they_are_those_of_a_pass(name, make):
+    f = LOSSES[name]
+    compiled = make(f)
+    for k in range(EARNED + 6):
+        xs = leaves(seed=k)
+        close(gradients(compiled, xs), gradients(f, xs))
+
+
+def test_the_backward_program_is_not_run_once_they_are_expected(monkeypatch):
+    runs = []
+    run = call.Program.run
+    monkeypatch.setattr(call.Program, "run", lambda self, arrays: runs.append(self.name) or run(self, arrays))
+    compiled, counts = jit(loss), []
+    for k in range(EARNED + 3):
+        gradients(compiled, leaves(seed=k))
+        counts.append(len(runs))
+        runs.clear()
+    assert counts == [2] * EARNED + [0] * 3
+    first(compiled(*leaves()))  # nobody asks for these
+    for k in range(EARNED + 2):
+        gradients(compiled, leaves(seed=k))
+        counts.append(len(runs))
+        runs.clear()
+    assert counts[EARNED + 3 :] == [2] * EARNED + [0] * 2
+
+
+def test_what_was_not_expected_is_computed_by_a_pass():
+    compiled = earned(loss)
+    for k, ask in enumerate([
+        lambda f, xs: [g.tolist() for g in torch.autograd.grad(f(*xs) * 3, xs)],
+        lambda f, xs: [g.tolist() for g in torch.autograd.grad(f(*xs), xs, torch.tensor(2.0, dtype=torch.float64))],
+        lambda f, xs: [g.tolist() for g in torch.autograd.grad(f(*xs), xs[1:])],
+        lambda f, xs: [g.tolist() for g in torch.autograd.grad(sum(
+            (g * g).sum() for g in torch.autograd.grad(f(*xs), xs, create_graph=True)), xs)],
+        lambda f, xs: torch.autograd.grad(f(xs[0], xs[1] * 2), xs)[1].tolist(),
+    ]):  # fmt: skip
+        xs = leaves(seed=k)
+        close(ask(compiled, xs), ask(loss, xs))
+        for again in range(EARNED + 1):
+            gradients(compiled, leaves(seed=again))
+
+
+def test_each_pass_gets_its_own():
+    compiled, xs = earned(loss), leaves()
+    expected = gradients(loss, xs)[1:]
+    y = compiled(*xs)
+    assert node_of(y).ready is not None
+    passes = [torch.autograd.grad(y, xs, retain_graph=True) for _ in range(2)]
+    for found in passes:
+        close([g.tolist() for g in found], expected)
+        for g in found:
+            g.mul_(0)
+    close([g.tolist() for g in torch.autograd.grad(y, xs)], expected)
+    with pytest.raises(RuntimeError, match="freed"):
+        torch.autograd.grad(y, xs)
+
+
+def test_they_are_added_to_grad():
+    def run(f, calls):
+        xs = leaves()
+        for _ in range(calls):
+            f(*xs).backward()
+        return [x.grad.tolist() for x in xs]
+
+    close(run(jit(loss), EARNED + 4), run(loss, EARNED + 4))
+    compiled = earned(loss)
+    xs = leaves()
+    total = compiled(*xs) + compiled(xs[1], xs[0])  # the first is not pulled back before the second is computed
+    want = loss(*xs) + loss(xs[1], xs[0])
+    close([g.tolist() for g in torch.autograd.grad(total, xs)], [g.tolist() for g in torch.autograd.grad(want, xs)])
+
+
+def test_one_leaf_in_two_places_gets_the_sum():
+    compiled = jit(lambda x, w: (x * w * w).sum())
+    for k in range(EARNED + 3):
+        (x,) = leaves(1, seed=k)
+        (found,) = torch.autograd.grad(compiled(x, x), x)
+        np.testing.assert_allclose(found.tolist(), (3 * x * x).tolist())
+
+
+def test_what_was_written_in_between_is_refused():
+    compiled, xs = earned(loss), leaves()
+    y = compiled(*xs)
+    with torch.no_grad():
+        xs[0].mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        torch.autograd.grad(y, xs)
+
+
+def test_hooks_see_them_and_change_them():
+    compiled, (x, w) = earned(loss), leaves()
+    expected = gradients(loss, (x, w))[1:]
+    seen = []
+    x.register_hook(lambda g: seen.append(g.tolist()) or g * 2)
+    found = torch.autograd.grad(compiled(x, w), (x, w))
+    close([seen[0], *(g.tolist() for g in found)], [expected[0], (2 * np.array(expected[0])).tolist(), expected[1]])
+
+
+def test_parameters_from_outside_get_theirs():
+    def run(compile_):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+        x, y = torch.randn(6, 3), torch.randn(6, 1)
+        f = compile_(lambda x, y: F.mse_loss(net(x), y))
+        for _ in range(EARNED + 5):
+            optimiser.zero_grad()
+            f(x, y).backward()
+            optimiser.step()
+        return [p.tolist() for p in net.parameters()]
+
+    for found, expected in zip(run(torch.compile), run(lambda f: f), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_an_exception_of_the_derivative_is_the_passes(monkeypatch):
+    compiled = jit(loss)
+    for k in range(EARNED):
+        gradients(compiled, leaves(seed=k))
+
+    def failing(graph, what=None, **options):
+        def run(*arrays):
+            raise FloatingPointError("no")
+
+        return run
+
+    monkeypatch.setattr("retrograde.compile.foresight.pipeline.compiled", failing)
+    xs = leaves()
+    for _ in range(2):
+        close(gradients(compiled, xs), gradients(loss, xs))
