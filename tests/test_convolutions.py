@@ -316,3 +316,14 @@ def test_windows_of_small_images_are_written_down(monkeypatch):
     # Each result is the same sum in the same order as alone, where nothing is laid out.
     for n in range(5):
         np.testing.assert_array_equal(convolution.convolve(x[n : n + 1], w, None, **given)[0], found[n])
+
+
+def test_a_stride_beyond_the_kernel_on_small_images():
+    """Places between the strides belong to no weight: the gradient of the input is zero there."""
+    from retrograde.dialects import torch
+
+    for channels in (8, 64):
+        x = torch.ones(2, channels, 4, 4, requires_grad=True)
+        torch.nn.functional.conv2d(x, torch.ones(channels, channels, 1, 1), stride=2).sum().backward()
+        assert (x.grad[:, :, ::2, ::2] == channels).all()
+        assert x.grad.sum() == 2 * channels * 4 * channels

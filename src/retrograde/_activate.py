@@ -19,6 +19,9 @@ from ._collection import Paused
 from ._version import __version__
 
 DIALECTS = "retrograde.dialects"
+_COMPANIONS = {"functorch": "torch._functorch"}
+"""Packages that come with a framework under a name of their own, and where its dialect has them."""
+
 
 def available() -> tuple[str, ...]:
     """The names of the dialects that this version of retrograde has, in alphabetical order."""
@@ -108,7 +111,8 @@ def say_who_answers(error: BaseException) -> None:
             if name:
                 getattr(module, name)
         except AttributeError as missing:  # `from torch import x` drops what the module says about x
-            error.add_note(str(missing))
+            if str(missing) not in str(error):
+                error.add_note(str(missing))
 
 
 def _explain_missing_names() -> None:
@@ -151,10 +155,12 @@ class _DialectFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        dialect = fullname.partition(".")[0]
+        first, dot, rest = fullname.partition(".")
+        place = _COMPANIONS.get(first, first) + dot + rest
+        dialect = place.partition(".")[0]
         if dialect not in self.active:
             return self._own(fullname, path) if fullname.startswith(f"{DIALECTS}.") else None
-        ours = f"{DIALECTS}.{fullname}"
+        ours = f"{DIALECTS}.{place}"
         found = importlib.util.find_spec(ours)
         if found is None:
             # `importlib.util.find_spec("torch.x")` asks whether there is such a module: that is None. An import

@@ -49,6 +49,11 @@ def register(
     _REGISTRY[kind] = (flatten_one, build)
 
 
+def registered() -> tuple[type, ...]:
+    """The types that are containers by `register`."""
+    return tuple(_REGISTRY)
+
+
 class _Keys(tuple[Any, ...]):
     """The keys of a dict in the order of its leaves; two dicts with the same keys in another order have equal ones."""
 

@@ -96,9 +96,7 @@ def test_a_module_s_code_values_and_gradients():
     traced(x, scale=2.0).square().sum().backward()
     assert traced.linear is net.linear
     assert torch.equal(net.linear.weight.grad, wanted)
-    assert [n for n, _ in traced.named_parameters()] == ["linear.weight", "linear.bias", "p", "seq.0.weight", "seq.0.bias"] or (
-        {n for n, _ in traced.named_parameters()} == {n for n, _ in net.named_parameters()}
-    )
+    assert {n for n, _ in traced.named_parameters()} == {n for n, _ in net.named_parameters()}
 
 
 def test_nodes_as_text():
@@ -125,7 +123,7 @@ def test_functions_are_as_before_after_a_trace():
 
 
 def test_what_cannot_be_traced():
-    for f in (lambda x: x if x.sum() > 0 else -x, lambda x: [y for y in x], lambda x: torch.relu(*x)):
+    for f in (lambda x: x if x.sum() > 0 else -x, lambda x: list(x), lambda x: torch.relu(*x)):
         with pytest.raises(fx.proxy.TraceError):
             symbolic_trace(f)
     with pytest.raises(RuntimeError, match="len"):
@@ -150,15 +148,15 @@ def test_arguments_of_all_kinds():
     def f(x, *rest, k=3, **named):
         return x * k + rest[0]
 
-    assert code_of(f)[0] == "def forward(self, x, *rest, k = 3, **named):" or code_of(f)[0].startswith("def forward(self, x, k = 3")
+    assert code_of(f)[0] == "def forward(self, x, k = 3, *rest, **named):"
 
     def g(x, y=None):
         return x.view(x.shape[0], -1) if y is None else x + y
 
     assert code_of(g, concrete_args={"y": None}) == [
         "def forward(self, x, y_1 = None):",
-        "    _assert_is_none = torch.fx._symbolic_trace._assert_is_none(y_1, 'y has been specialized to have value None but got "
-        "another value');  y_1 = _assert_is_none = None",
+        ("    _assert_is_none = torch.fx._symbolic_trace._assert_is_none(y_1, 'y has been specialized to have value None but got "
+         "another value');  y_1 = _assert_is_none = None"),
         "    getattr_1 = x.shape",
         "    getitem = getattr_1[0];  getattr_1 = None",
         "    view = x.view(getitem, -1);  x = getitem = None",
@@ -239,15 +237,17 @@ def test_disorder_is_found():
         owned.lint()
 
 
-@pytest.mark.parametrize("wanted, name", [
+WANTED_NAMES = [
     ("relu", "relu"), ("relu_1", "relu"), ("relu_2", "relu_1"), ("_1x", "1x"), ("a_b", "a b"), ("class_1", "class"),
     ("len_1", "len"), ("x_1", "x"), ("relu_3", "relu_1"), ("relu_4", "relu_3"), ("relu_03", "relu_03"), ("sum_1", "sum"),
-])  # fmt: skip
-def test_names(wanted, name, graph=[]):
-    if not graph:
-        graph.append(Graph())
-        graph[0].placeholder("x")
-    assert graph[0].create_node("call_function", torch.relu, (), name=name).name == wanted
+]  # fmt: skip
+
+
+def test_names():
+    graph = Graph()
+    graph.placeholder("x")
+    for wanted, name in WANTED_NAMES:
+        assert graph.create_node("call_function", torch.relu, (), name=name).name == wanted
 
 
 def test_names_from_targets():
@@ -314,7 +314,8 @@ def test_patterns_are_replaced():
         y = x + 1
         return torch.relu(y), y
 
-    assert not fx.replace_pattern(symbolic_trace(kept), lambda x: torch.relu(x + 1), lambda x: torch.sigmoid(x)), "the sum is used elsewhere"
+    found = fx.replace_pattern(symbolic_trace(kept), lambda x: torch.relu(x + 1), lambda x: torch.sigmoid(x))
+    assert not found, "the sum is used elsewhere"
 
 
 def test_a_graph_in_parts():
@@ -326,7 +327,7 @@ def test_a_graph_in_parts():
 
 
 def test_submodules_come_and_go():
-    _, traced, x = net_and_graph()
+    _, traced, _ = net_and_graph()
     assert traced.add_submodule("head.inner", nn.Linear(1, 1))
     assert traced.head.inner.in_features == 1
     traced.delete_all_unused_submodules()

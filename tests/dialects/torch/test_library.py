@@ -121,3 +121,31 @@ def test_what_is_refused():
         same(torch.ones(2))
     with pytest.raises(ValueError, match="nothing"):
         library.register_fake("ours::nothing")
+
+
+def test_operations_by_their_schemas():
+    lib = library.Library("schemas", "DEF")
+    lib.define("scale(Tensor x, float k=2.0, *, bool twice=False) -> Tensor")
+    with pytest.raises(NotImplementedError, match="kernel"):
+        torch.ops.schemas.scale(leaf())
+    lib.impl("scale", lambda x, k=2.0, *, twice=False: x * k * (2 if twice else 1), "CompositeImplicitAutograd")
+    x = leaf()
+    torch.ops.schemas.scale.default(x, 3.0, twice=True).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match="already"):
+        lib.define("scale(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="schema"):
+        lib.define("no schema")
+    library.define("schemas::plus", "(Tensor x, int[] ks) -> Tensor")
+    library.impl("schemas::plus", "cpu", lambda x, ks: x + sum(ks))
+    assert torch.ops.schemas.plus(torch.ones(1), [1, 2]).tolist() == [4.0]
+
+
+def test_aten_operators_that_are_no_functions():
+    aten, x = torch.ops.aten, torch.arange(6.0).reshape(2, 3)
+    assert aten.slice.Tensor(x, 1, 1).tolist() == [[1.0, 2.0], [4.0, 5.0]]
+    assert aten.index.Tensor(x, [None, torch.tensor([2])]).tolist() == [[2.0], [5.0]]
+    assert aten._to_copy.default(x, dtype=torch.int64).dtype is torch.int64
+    assert aten.alias.default(x).data_ptr() == x.data_ptr()
+    with pytest.raises(NotImplementedError, match="CPU"):
+        aten._pin_memory(x)

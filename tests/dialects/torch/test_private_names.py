@@ -189,3 +189,138 @@ def test_the_module_bears_the_framework_s_name() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout == "torch torch.nn.modules.linear\n"
     assert "retrograde's torch dialect has no torch.no_such_name" in done.stderr
+
+
+def test_questions_about_transforms() -> None:
+    from retrograde.dialects.torch._C import _functorch
+
+    seen = []
+
+    def f(x):
+        seen.append((torch._C._are_functorch_transforms_active(), _functorch.is_batchedtensor(x)))
+        return x * 2
+
+    f(torch.ones(2))
+    torch.func.vmap(f)(torch.ones(2))
+    assert seen == [(False, False), (True, True)]
+
+
+def test_arguments_of_to() -> None:
+    parse = torch._C._nn._parse_to
+    assert parse("cpu", torch.float64, True)[:3] == (torch.device("cpu"), torch.float64, True)
+    assert parse(dtype=torch.half)[:2] == (None, torch.float16)
+    assert parse(torch.ones(1, dtype=torch.int32))[:2] == (torch.device("cpu"), torch.int32)
+
+
+def test_conditions_that_are_checked() -> None:
+    torch._check(True)
+    for check, error in ((torch._check, RuntimeError), (torch._check_index, IndexError), (torch._check_value, ValueError)):
+        with pytest.raises(error, match="why"):
+            check(False, lambda: "why")
+    torch._assert_async(torch.tensor(1))
+    for call in (lambda: torch._assert_async(torch.tensor(0), "zero"), lambda: torch._assert(torch.tensor(False), "no")):
+        with pytest.raises((RuntimeError, AssertionError)):
+            call()
+
+
+def test_containers_step_by_step() -> None:
+    from collections import namedtuple
+
+    from retrograde.dialects.torch.utils import _pytree as pytree
+
+    Pair = namedtuple("Pair", "a b")
+    tree = {"x": [1, (2, Pair(3, 4))], "y": 5}
+
+    def apart(node):
+        kind = pytree._get_node_type(node)
+        if kind not in pytree.SUPPORTED_NODES:
+            return [node]
+        definition = pytree.SUPPORTED_NODES[kind]
+        children, context = definition.flatten_fn(node)
+        assert definition.unflatten_fn(children, context) == node
+        return [leaf for child in children for leaf in apart(child)]
+
+    assert apart(tree) == [1, 2, 3, 4, 5]
+    assert isinstance(pytree.tree_structure(1), pytree.LeafSpec)
+    assert not isinstance(pytree.tree_structure([1]), pytree.LeafSpec)
+    spec = pytree.TreeSpec(list, None, (pytree.LeafSpec(), pytree.LeafSpec()))
+    assert pytree.tree_unflatten([1, 2], spec) == [1, 2]
+    assert str(pytree._dict_flatten_with_keys({"k": 1})[0][0][0]) == "['k']"
+
+
+def test_what_says_so_when_it_is_used() -> None:
+    from retrograde.dialects.torch import ao, onnx
+    from retrograde.dialects.torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+    from retrograde.dialects.torch.nn.attention import flex_attention as flex
+    from retrograde.dialects.torch.utils.flop_counter import FlopCounterMode
+
+    onnx.register_custom_op_symbolic("a::b", print, 11)
+    assert not isinstance(torch.ones(1), (FakeTensor, flex.BlockMask))
+    calls = onnx.export, FakeTensorMode, FlopCounterMode, flex.create_block_mask, ao.quantization.convert, torch.PyTorchFileReader
+    for call in (*calls, torch.fx.experimental.proxy_tensor.make_fx, torch._dynamo.explain, torch.autograd.profiler.emit_nvtx):
+        with pytest.raises(NotImplementedError, match="\\w+: "):
+            call()
+    assert ao.quantization.QuantStub()(3) == 3
+    assert not onnx.is_in_onnx_export()
+    assert not torch.compiler.is_exporting()
+
+
+def test_functions_of_parameters() -> None:
+    program = (
+        "import retrograde; retrograde.activate('torch')\nimport functorch, torch\n"
+        "f, params = functorch.make_functional(torch.nn.Linear(2, 1, bias=False))\n"
+        "x = torch.ones(2)\ng, = functorch.grad(lambda p: f(p, x).sum())(params)\n"
+        "print(g.tolist(), functorch.vmap is torch.func.vmap)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "[[1.0, 1.0]] True\n", done.stderr
+
+
+def test_futures() -> None:
+    from retrograde.dialects.torch.futures import Future, collect_all, wait_all
+
+    one, other = Future(), Future()
+    following = one.then(lambda f: f.wait() + 1)
+    both = collect_all([one, other])
+    one.set_result(1)
+    assert (following.wait(), both.done()) == (2, False)
+    other.set_exception(KeyError("k"))
+    assert both.done()
+    with pytest.raises(KeyError):
+        wait_all([one, other])
+    with pytest.raises(RuntimeError, match="already"):
+        one.set_result(2)
+    assert torch.Future is Future
+
+
+def test_a_file_as_storage(tmp_path) -> None:
+    (tmp_path / "f").write_bytes(np.arange(3, dtype=np.float32).tobytes())
+    found = torch.UntypedStorage.from_file(str(tmp_path / "f"), False, 12).untyped()
+    assert torch.asarray(found[4:12], dtype=torch.uint8).view(torch.float32).tolist() == [1.0, 2.0]
+
+
+def test_dtypes_for_storage() -> None:
+    x = torch.tensor([0.3, 448.0, -1.0])
+    small = x.to(torch.float8_e4m3fn)
+    assert (small.dtype, small.itemsize) == (torch.float8_e4m3fn, 1)
+    assert small.float().tolist() == [0.3125, 448.0, -1.0]
+    with pytest.raises(RuntimeError, match="float8"):
+        small + x
+    assert torch.complex32 is torch.chalf
+    assert torch.complex32 != torch.complex64
+    with pytest.raises(NotImplementedError, match="complex32"):
+        torch.zeros(2, dtype=torch.complex32)
+
+
+def test_events_for_tensorboard_need_its_package(tmp_path) -> None:
+    from importlib.util import find_spec
+
+    from retrograde.dialects.torch.utils.tensorboard import SummaryWriter
+
+    if find_spec("tensorboard") is None:
+        with pytest.raises(ImportError, match="pip install tensorboard"):
+            SummaryWriter(str(tmp_path))
+    else:
+        with SummaryWriter(str(tmp_path)) as writer:
+            writer.add_scalar("loss", torch.tensor(1.0), 1)
+        assert list(tmp_path.iterdir())

@@ -292,7 +292,7 @@ def _gapped(p: Plan, results: Sizes, groups: int, lanes: int) -> bool:
     """Whether images are so small that writing their windows down costs less than computing what lies between their rows
     and behind the last one."""
     count, outputs, length = results
-    if p.rows is None or groups != 1 or count == 1 or not 0 < length <= p.columns <= BAND:
+    if p.rows is None or not len(p.starts) or groups != 1 or count == 1 or not 0 < length <= p.columns <= BAND:
         return False
     return (lanes * -(-p.columns // lanes) - length) * outputs >= _WRITTEN * length
 

@@ -115,19 +115,30 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 
 _LAZY = (
-    "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "distributed", "distributions", "fft", "functional",
-    "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler",
-    "quasirandom", "serialization", "signal", "special", "types", "utils",
+    "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "distributed",
+    "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn",
+    "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types", "utils",
 )  # fmt: skip
+
+
+class PyTorchFileReader:
+    """The reader of PyTorch's files that lets tensors be read one by one: files are read by `torch.load` here."""
+
+    def __init__(self, *args: _Any) -> None:
+        raise NotImplementedError("PyTorchFileReader: torch.load reads PyTorch's files here, whole; load with it")
 
 
 class OutOfMemoryError(RuntimeError):
     """A device's memory is used up; of the CPU's Python raises MemoryError."""
 
 
+_ELSEWHERE = {"Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
+"""Names of lazy packages that stand here, too."""
+
+
 def __getattr__(name: str) -> _Any:
-    if name == "Future":
-        return _submodule(__name__, "futures").Future
+    if name in _ELSEWHERE:
+        return getattr(_submodule(__name__, _ELSEWHERE[name]), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time
         return _submodule(__name__, name)
     raise _missing("torch", name, globals())

@@ -46,13 +46,38 @@ float64 = dtype("float64", np.float64, 2)
 complex64 = dtype("complex64", np.complex64, 3)
 complex128 = dtype("complex128", np.complex128, 3)
 
+FLOAT8 = tuple(
+    dtype(name, getattr(ml_dtypes, name), 2)
+    for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+)
+"""For storage: tensors are converted to them and back; they have no promotion."""
+
+
+class _Nameable(dtype):
+    """A dtype that programs may name and compare, and that no array here can have."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str, itemsize: int, category: int) -> None:
+        self.name, self.itemsize, self.category = name, itemsize, category
+        self.is_floating_point, self.is_complex, self.is_signed = category == 2, category == 3, True
+
+    @property
+    def np(self) -> Any:  # type: ignore[override]
+        """Raises NotImplementedError: there is no such NumPy dtype."""
+        raise NotImplementedError(f"{self}: NumPy has no arrays of it, so no tensor is made in it; use a wider dtype")
+
+
+_Nameable.__module__, _Nameable.__qualname__ = "torch", "dtype"
+complex32 = _Nameable("complex32", 4, 3)
+
 ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
        complex64, complex128)  # fmt: skip
-FROM_NUMPY: dict[np.dtype, dtype] = {d.np: d for d in ALL}
+FROM_NUMPY: dict[np.dtype, dtype] = {d.np: d for d in (*ALL, *FLOAT8)}
 
 ALIASES = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
-    "cfloat": complex64, "cdouble": complex128,
+    "cfloat": complex64, "cdouble": complex128, "complex32": complex32, "chalf": complex32, **{d.name: d for d in FLOAT8},
 }  # fmt: skip
 
 
@@ -87,6 +112,8 @@ def set_default_dtype(d: dtype) -> None:
 def _promote_pair(a: dtype, b: dtype) -> dtype:
     if a is b:
         return a
+    if a in FLOAT8 or b in FLOAT8:
+        raise RuntimeError(f"promote_types: {a} and {b} have no common dtype; convert the float8 tensor first")
     if a.category < b.category:
         a, b = b, a
     if a.category == b.category:

@@ -44,14 +44,20 @@ def get_num_interop_threads() -> int:
     return 1
 
 
-_deterministic = False
+_deterministic = _warn_only = False
 
 
 @api(method=False)
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Remember the wish; every operation here is deterministic."""
-    global _deterministic
-    _deterministic = bool(mode)
+    global _deterministic, _warn_only
+    _deterministic, _warn_only = bool(mode), bool(warn_only)
+
+
+@api(method=False)
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was told to warn only."""
+    return _warn_only
 
 
 @api(method=False)
@@ -98,6 +104,11 @@ def _no_cuda(*args: Any, **kwargs: Any) -> Any:
     raise RuntimeError(
         "retrograde's torch dialect computes on the CPU; guard CUDA calls with torch.cuda.is_available()"
     )
+
+
+def _cuda_class(name: str) -> type:
+    """A class of things on a CUDA device, which programs name in annotations and can make none of."""
+    return type(name, (), {"__new__": _no_cuda, "__doc__": "Of a CUDA device; raises RuntimeError when it is made."})
 
 
 def _no_device(*args: Any, **kwargs: Any) -> int:
@@ -167,7 +178,9 @@ cuda = _module(
     is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
     synchronize=lambda device=None: None, empty_cache=lambda: None, current_device=_no_cuda, get_device_name=_no_cuda,
     is_bf16_supported=lambda *args, **kwargs: False, get_device_properties=_no_cuda, get_device_capability=_no_cuda,
-    set_device=_no_cuda, current_stream=_no_cuda, Stream=_no_cuda, Event=_no_cuda, stream=_no_cuda, get_rng_state=_no_cuda,
+    set_device=_no_cuda, current_stream=_no_cuda, graph=_no_cuda,
+    **{name: _cuda_class(name) for name in ("CUDAGraph", "Event", "Stream", "StreamContext")},
+    stream=_no_cuda, get_rng_state=_no_cuda,
     get_rng_state_all=list, set_rng_state_all=lambda new_states: None, seed_all=lambda: None, ipc_collect=lambda: None,
     memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
     max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
@@ -197,6 +210,7 @@ backends = _module(
                                               allow_bf16_reduced_precision_reduction=True),
                  **_switches("flash_sdp", "math_sdp", "mem_efficient_sdp", "cudnn_sdp")),
     mps=_module("backends.mps", "", is_available=lambda: False, is_built=lambda: False),
+    cpu=_module("backends.cpu", "", get_cpu_capability=lambda: "DEFAULT"),  # of the vector units that kernels of uint8 have
     mkl=_module("backends.mkl", "", is_available=lambda: False),
     mkldnn=_module("backends.mkldnn", "", is_available=lambda: False, enabled=True, flags=_cudnn_flags),
     openmp=_module("backends.openmp", "", is_available=lambda: False),

@@ -212,6 +212,16 @@ class UntypedStorage:
     def __init__(self, flat: np.ndarray) -> None:
         self._flat = flat
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The bytes of a file, mapped into memory: with `shared` what is written goes into the file."""
+        flat = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(nbytes,) if nbytes else None)
+        return cls(flat.view(np.ndarray))
+
+    def untyped(self) -> UntypedStorage:
+        """The bytes: of a storage of elements, the same memory."""
+        return UntypedStorage(self._flat)
+
     def data_ptr(self) -> int:
         """The address of the first byte."""
         return mutation.address_of(self._flat) if self._flat.size else 0
@@ -266,11 +276,6 @@ class TypedStorage(UntypedStorage):
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""
         return self._flat.tolist()
-
-    def untyped(self) -> UntypedStorage:
-        """The same memory as bytes."""
-        return UntypedStorage(self._flat)
-
 
 @api(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:

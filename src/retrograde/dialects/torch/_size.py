@@ -85,7 +85,10 @@ class device:
         return hash((self.type, self.index))
 
     def __enter__(self) -> device:
-        check_device("device", self)  # new tensors are made there; "meta" and others are refused
+        # New tensors are made there. "meta", where PyTorch makes them without data, keeps the data, as Module.to does:
+        # what is made as a template, to be filled, serves as one either way.
+        if self.type != "meta":
+            check_device("device", self)
         return self
 
     def __exit__(self, *exception: object) -> None:

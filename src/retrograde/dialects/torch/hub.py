@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os as _os
+import re as _re
 from typing import Any as _Any
+from urllib.parse import urlparse as urlparse
 
 from ._api import missing as _missing
 
 _folder: str | None = None
 
 
-def get_dir() -> str:
-    """The folder for downloads: what `set_dir` said, or `hub` in `$TORCH_HOME` (by default `~/.cache/torch`)."""
-    if _folder is not None:
-        return _folder
+HASH_REGEX = _re.compile(r"-([a-f0-9]*)\.")
+"""The beginning of a file's SHA-256 in its name."""
+
+
+def _get_torch_home() -> str:
+    """The folder in which all caches are: `$TORCH_HOME`, by default `~/.cache/torch`."""
     cache = _os.getenv("XDG_CACHE_HOME", "~/.cache")
-    return _os.path.join(_os.path.expanduser(_os.getenv("TORCH_HOME", _os.path.join(cache, "torch"))), "hub")
+    return _os.path.expanduser(_os.getenv("TORCH_HOME", _os.path.join(cache, "torch")))
+
+
+def get_dir() -> str:
+    """The folder for downloads: what `set_dir` said, or `hub` in `_get_torch_home()`."""
+    return _os.path.join(_get_torch_home(), "hub") if _folder is None else _folder
 
 
 def set_dir(d: str | _os.PathLike[str]) -> None:

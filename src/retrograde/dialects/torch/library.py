@@ -5,14 +5,19 @@ Each is recorded as a Function whose forward is the user's function: what that c
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._tree import flatten, unflatten
 from ._api import missing
+from ._autocast import state as autocast_state
 from ._joining import stack
 from ._tensor import Tensor
+from .amp import autocast
 from .autograd.function import Function
 
 OPERATIONS: dict[str, dict[str, CustomOpDef]] = {}
@@ -145,6 +150,24 @@ def _recorded(op: CustomOpDef, tree: Any) -> type[Function]:
     return Call
 
 
+class ReadyOp(CustomOpDef):
+    """An operation that the dialect has itself, with its derivatives."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        super().__init__(name, function, ())
+
+    _autocast: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._autocast is not None and autocast_state.enabled:
+            with autocast("cpu", enabled=False):
+                return self._autocast(*args, **kwargs)
+        return self._kernel(*args, **kwargs)
+
+    def register_autograd(self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None) -> None:
+        """Nothing: it has derivatives already."""
+
+
 def custom_op(
     name: str, fn: Callable[..., Any] | None = None, /, *, mutates_args: Any, device_types: Any = None,
     schema: str | None = None, tags: Any = None,
@@ -173,14 +196,103 @@ def custom_op(
     return op
 
 
+def operations(namespace: str) -> dict[str, CustomOpDef]:
+    """The operations of a namespace: what programs have defined in it, and what the dialect has for it."""
+    if namespace == "torchvision" and namespace not in OPERATIONS:
+        from ._vision import OPERATORS
+
+        OPERATIONS[namespace] = {name: ReadyOp(f"{namespace}::{name}", f) for name, f in OPERATORS.items()}
+    return OPERATIONS.get(namespace, {})
+
+
 def _found(op: Any) -> CustomOpDef:
     if isinstance(op, CustomOpDef):
         return op
     namespace, _, own = str(op).partition("::")
     try:
-        return OPERATIONS[namespace][own]
+        return operations(namespace)[own.partition(".")[0]]
     except KeyError:
         raise ValueError(f"torch.library: there is no operation {op!r}; define it with custom_op") from None
+
+
+# ------------------------------------------------------------------------------------------ by schema
+
+
+def _parsed(schema: str) -> tuple[str, inspect.Signature, list[str]]:
+    """The name, parameters and changed arguments of `name(Tensor x, Tensor(a!) y, *, int k=3) -> Tensor`."""
+    match = re.fullmatch(r"\s*([\w.]+)\s*\((.*)\)\s*->.*", schema, re.DOTALL)
+    if match is None:
+        raise RuntimeError(f"torch.library: {schema!r} is no schema; wanted 'name(Tensor x, int k=3) -> Tensor'")
+    parameters, mutated, kind = [], [], inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for part in filter(None, (p.strip() for p in re.split(r",(?![^\[(]*[\])])", match[2]))):
+        if part == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        declared, _, default = part.partition("=")
+        typename, _, name = declared.strip().rpartition(" ")
+        if "!" in typename:
+            mutated.append(name)
+        value: Any = inspect.Parameter.empty
+        if default:
+            value = {"None": None, "True": True, "False": False}.get(default.strip(), default.strip())
+            with contextlib.suppress(ValueError, SyntaxError, TypeError):
+                value = ast.literal_eval(value)
+        plain = re.sub(r"\(.*?\)", "", typename)
+        parameters.append(inspect.Parameter(name, kind, default=value, annotation=Tensor if plain == "Tensor" else Any))
+    return match[1].partition(".")[0], inspect.Signature(parameters), mutated
+
+
+class Library:
+    """The operations of a namespace, defined by their schemas ("DEF", "FRAGMENT") or given kernels ("IMPL")."""
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("DEF", "FRAGMENT", "IMPL"):
+            raise ValueError(f"Library: kind must be DEF, FRAGMENT or IMPL, got {kind!r}")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Make an operation known; `impl` says what computes it. Returns its name."""
+        name, signature, mutated = _parsed(schema)
+        if name in operations(self.ns):
+            raise RuntimeError(f"Library.define: there is an operation {self.ns}::{name} already")
+
+        def unset(*args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError(f"{self.ns}::{name}: no kernel for the CPU was registered; Library.impl() registers one")
+
+        unset.__signature__ = signature  # type: ignore[attr-defined]
+        OPERATIONS.setdefault(self.ns, {})[name] = CustomOpDef(f"{self.ns}::{name}", unset, mutated)
+        return name
+
+    def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False) -> None:
+        """Compute an operation by a function: on the CPU, or of other functions whose derivatives it takes
+        ("CompositeImplicitAutograd", "Autograd"); what is for other devices is kept and not used."""
+        given = op_name if isinstance(op_name, str) else op_name._qualname
+        op = _found(f"{self.ns}::{given.rpartition('::')[2]}")
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if key == "Meta":
+            op.register_fake(fn)
+        elif key == "AutocastCPU" and isinstance(op, ReadyOp):
+            op._autocast = fn
+        elif key in ("CPU", "CompositeExplicitAutograd"):
+            op.register_kernel("cpu", fn)
+        elif key in ("CompositeImplicitAutograd", "Autograd", "AutogradCPU"):
+            own = ReadyOp(op._qualname, fn)
+            own._signature = op._signature
+            OPERATIONS[self.ns][op._qualname.partition("::")[2]] = own
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
+    """Make an operation known: `define("namespace::name", "(Tensor x) -> Tensor")`."""
+    namespace, _, name = qualname.partition("::")
+    (lib or Library(namespace, "FRAGMENT")).define(name + schema)
+
+
+def impl(qualname: str, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+    """Compute an operation by a function on a device ("cpu", "default"); a decorator without the function."""
+    if func is None:
+        return lambda f: impl(qualname, types, f, lib=lib)
+    _found(qualname).register_kernel("cpu" if types == "default" else types, func)
+    return func
 
 
 def register_autograd(
@@ -205,7 +317,10 @@ def register_vmap(op: Any, func: Callable[..., Any] | None = None, /, *, lib: An
     return _found(op).register_vmap(func)
 
 
-__all__ = ["CustomOpDef", "custom_op", "register_autograd", "register_fake", "register_kernel", "register_vmap"]
+__all__ = [
+    "CustomOpDef", "Library", "custom_op", "define", "impl", "register_autograd", "register_fake", "register_kernel",
+    "register_vmap",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""`torch.ops.aten`: the functions under the names and overloads of PyTorch's operator library.
+"""`torch.ops`: the functions under the names and overloads of PyTorch's operator library.
 
 An overload (`aten.add.Tensor`) is the function itself, which tells by its arguments what is meant.
 """
@@ -28,11 +28,34 @@ class _Operator:
         return f"{self._namespace}.{self._name}"
 
 
+def _index(self: Any, indices: Any) -> Any:
+    return self[tuple(slice(None) if i is None else i for i in indices)]
+
+
+def _slice(self: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
+
+
+def _refusing(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"aten::{name}: retrograde's torch dialect does not have this operator; it computes on the CPU")
+
+    return refuse
+
+
+_OWN: dict[str, Any] = {
+    "_to_copy": lambda self, *, dtype=None, **_: self.to(dtype, copy=True) if dtype is not None else self.clone(),
+    "alias": lambda self: self.view(self.shape), "index": _index, "slice": _slice,
+    **{name: _refusing(name) for name in ("_pin_memory", "_sparse_addmm", "_sparse_mm_reduce_impl")},
+}  # fmt: skip
+"""Operators that are no functions of `torch`."""
+
+
 class _Namespace:
     """The operators of one library."""
 
     def __getattr__(self, name: str) -> Any:
-        found = FUNCTIONS.get(name, METHODS.get(name))
+        found = _OWN.get(name) or FUNCTIONS.get(name, METHODS.get(name))
         if found is None:
             raise missing("torch.ops.aten", name, FUNCTIONS)
         return _Operator(name, found)
@@ -45,9 +68,9 @@ class _Library:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        from .library import OPERATIONS
+        from .library import operations
 
-        known = OPERATIONS.get(self._name, {})
+        known = operations(self._name)
         if name not in known:
             raise missing(f"torch.ops.{self._name}", name, known)
         return _Operator(name, known[name], self._name)
@@ -56,9 +79,24 @@ class _Library:
 aten = _Namespace()
 
 
-def __getattr__(name: str) -> Any:
-    from .library import OPERATIONS
+def load_library(path: Any) -> None:
+    """Nothing for a library whose operators the dialect has itself; raises OSError for any other compiled code."""
+    import pathlib
 
-    if name in OPERATIONS:
+    from .library import operations
+
+    if not operations(pathlib.Path(path).parent.name):
+        raise OSError(
+            f"load_library: {path} is compiled for PyTorch and cannot be loaded into retrograde's torch dialect; define its "
+            "operators in Python with torch.library.custom_op"
+        )
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # whoever looks through modules is not to load one by it
+        raise AttributeError(name)
+    from .library import OPERATIONS, operations
+
+    if operations(name):
         return _Library(name)
     raise missing("torch.ops", name, ["aten", *OPERATIONS])

@@ -201,5 +201,10 @@ class profile:
         raise AssertionError("profiler.export_stacks: stacks are not recorded here")
 
 
+def kineto_available() -> bool:
+    """Whether PyTorch's library for profiles is there: it is not, and is not needed."""
+    return False
+
+
 def __getattr__(name: str) -> _Any:
     raise _missing("torch.profiler", name, globals())

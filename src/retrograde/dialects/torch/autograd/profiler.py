@@ -136,6 +136,16 @@ class profile:
         return "<unfinished torch.autograd.profile>" if self._found is None else str(self._found)
 
 
+def _of_a_tool(name: str, tool: str) -> type:
+    def refuse(cls: type, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{name}: retrograde's torch dialect marks nothing for {tool}; use torch.profiler.profile")
+
+    return type(name, (), {"__new__": refuse, "__doc__": f"Marks for {tool}; raises NotImplementedError when it is made."})
+
+
+emit_nvtx, emit_itt = _of_a_tool("emit_nvtx", "NVIDIA's profiler"), _of_a_tool("emit_itt", "Intel's profiler")
+
+
 def __getattr__(name: str) -> Any:
     raise _missing("torch.autograd.profiler", name, globals())
 

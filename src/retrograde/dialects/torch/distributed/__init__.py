@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import enum as _enum
 import os as _os
+import sys as _sys
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from .._api import missing as _missing
-from .._api import submodule as _submodule
 from .._grad_modes import no_grad as _no_grad
+from . import _several
 
-_SUBMODULES = ("_composable", "_tensor", "device_mesh", "fsdp", "tensor")
 
 
 class ProcessGroup:
@@ -53,6 +53,12 @@ class ReduceOp(_enum.Enum):
     PRODUCT = 2
     MIN = 3
     MAX = 4
+    BAND = 5
+    BOR = 6
+    BXOR = 7
+
+
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # the name of the enumeration itself there
 
 
 class group:
@@ -61,8 +67,30 @@ class group:
     WORLD: ProcessGroup | None = None
 
 
+class Backend(str):
+    """The name of a backend, in small letters."""
+
+    UNDEFINED, GLOO, NCCL, MPI, UCC = "undefined", "gloo", "nccl", "mpi", "ucc"
+
+    def __new__(cls, name: str) -> Backend:
+        return super().__new__(cls, name.lower())
+
+
 def is_available() -> bool:
     """Whether process groups are offered: of one process."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """Whether processes speak through NCCL: they do not."""
+    return False
+
+
+is_mpi_available = is_ucc_available = is_xccl_available = is_torchelastic_launched = is_nccl_available
+
+
+def is_gloo_available() -> bool:
+    """Whether the backend for the CPU may be named: for the group of one process."""
     return True
 
 
@@ -228,6 +256,20 @@ def all_gather_object(object_list: list[_Any], obj: _Any, group: ProcessGroup | 
     object_list[:] = [obj]
 
 
+def all_to_all_single(
+    output: _Any, input: _Any, output_split_sizes: _Any = None, input_split_sizes: _Any = None, group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:  # fmt: skip
+    """Give each process the part of each process's tensor that is meant for it."""
+    return _filled("all_to_all_single", [output], [input], group, async_op)
+
+
+def get_process_group_ranks(group: ProcessGroup | None = None) -> list[int]:
+    """The numbers of the processes in a group: of the one."""
+    _of("get_process_group_ranks", group)
+    return [0]
+
+
 def _between(name: str) -> _Callable[..., _Any]:
     def function(*args: _Any, **kwargs: _Any) -> _Any:
         _of(name)
@@ -238,11 +280,10 @@ def _between(name: str) -> _Callable[..., _Any]:
     return function
 
 
+_several.offer(_sys.modules[__name__])
 for _name in ("send", "recv", "isend", "irecv"):
     globals()[_name] = _between(_name)
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _SUBMODULES:
-        return _submodule(__name__, name)
-    raise _missing("torch.distributed", name, (*globals(), *_SUBMODULES))
+    raise _missing("torch.distributed", name, globals())

@@ -22,7 +22,7 @@ from ..nn.parameter import Parameter
 from ..utils import _pytree as pytree
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
-from .node import Argument, map_aggregate
+from .node import Argument
 from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase, _visit
 
 _wrapped_fns_to_patch: dict[tuple[int, str], dict[str, Any]] = {}
@@ -170,7 +170,7 @@ class Tracer(TracerBase):
                     if n not in parameter_proxy_cache:
                         made = None
                         if self.param_shapes_constant:
-                            made = lambda node: ParameterProxy(self, node, n, x)  # noqa: E731 - an argument, not a name
+                            made = functools.partial(_of_parameter, self, n, x)
                         parameter_proxy_cache[n] = self.create_proxy("get_attr", n, (), {}, proxy_factory_fn=made)
                     return parameter_proxy_cache[n]
             return None
@@ -232,9 +232,8 @@ class Tracer(TracerBase):
         leaves, structure = pytree.tree_flatten(tuple(args))
         if not concrete or all(child.kind is None for child in structure.children):
             return root_fn, args
-        self.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(
-            list(code.co_varnames[:count]), pytree.tree_structure(tuple(concrete.get(n, PH) for n in code.co_varnames[skipped:count])), None
-        ))  # fmt: skip
+        given_as = pytree.tree_structure(tuple(concrete.get(n, PH) for n in code.co_varnames[skipped:count]))
+        self.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(list(code.co_varnames[:count]), given_as, None))
 
         def on_leaves(*flat: Any) -> Any:
             out = root_fn(*pytree.tree_unflatten(list(flat), structure))
@@ -282,9 +281,8 @@ class Tracer(TracerBase):
             self.submodule_paths = None
         self.graph = Graph(tracer_cls=type(self) if isinstance(type(self), type) else None)
         self.tensor_attrs: dict[Any, str] = _collected_tensors(self.root)
-        if not isinstance(fn, FunctionType):
-            if not callable(fn) or not hasattr(inspect.unwrap(fn), "__code__"):
-                raise AssertionError(f"trace: wanted a module or a Python function, got {root!r}")
+        if not callable(fn) or not hasattr(inspect.unwrap(fn), "__code__"):
+            raise AssertionError(f"trace: wanted a module or a Python function, got {root!r}")
         fn_globals = getattr(inspect.unwrap(fn), "__globals__", {})
         fn, args = self.create_args_for_root(fn, is_module, concrete_args)
         cache: dict[str, Any] = {}
@@ -299,7 +297,8 @@ class Tracer(TracerBase):
                     patch.autowrap(vars(module), self._autowrap_function_ids)
                 result = fn(*args)
                 own = inspect.unwrap(root.forward if is_module else root)
-                kind = None if (own.__module__ or "").startswith("retrograde.") else getattr(own, "__annotations__", {}).get("return")
+                foreign = not (own.__module__ or "").startswith("retrograde.")
+                kind = getattr(own, "__annotations__", {}).get("return") if foreign else None
                 self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=kind)
         finally:
             _tracing -= 1
@@ -337,6 +336,10 @@ class Tracer(TracerBase):
             else:
                 made.__dict__[k] = copy.deepcopy(v, memo)
         return made
+
+
+def _of_parameter(tracer: Tracer, name: str, param: Any, node: Any) -> ParameterProxy:
+    return ParameterProxy(tracer, node, name, param)
 
 
 _proxyable_classes: dict[type, None] = {}

@@ -10,8 +10,8 @@ import math
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...._tree import TreeDef
@@ -21,8 +21,7 @@ from .._size import Size, device
 from .._tensor import Tensor
 from ..utils import _pytree as pytree
 from . import _pytree as fx_pytree
-from .immutable_collections import immutable_dict
-from .node import Argument, Node, Target, _as_written, _get_qualified_name, _type_repr, map_aggregate, map_arg
+from .node import Argument, Node, Target, _get_qualified_name, _type_repr, map_aggregate, map_arg
 
 _torch = sys.modules[__package__.rpartition(".")[0]]
 
@@ -74,7 +73,7 @@ def _snake_case(s: str) -> str:
 def _is_from_torch(obj: Any) -> bool:
     """Whether an object is found under `torch` in generated code."""
     path = _get_qualified_name(obj) if callable(obj) and getattr(obj, "__name__", None) else ""
-    if not path.startswith("torch.") or isinstance(obj, type) and obj is device:
+    if not path.startswith("torch.") or (isinstance(obj, type) and obj is device):
         return False
     found: Any = _torch
     for part in path.split(".")[1:]:
@@ -225,7 +224,7 @@ class CodeGen:
             parts = typing.get_args(o)
             written = _type_repr(o)
             if parts and hasattr(o, "__origin__"):
-                origin = getattr(o, "__origin__")
+                origin = o.__origin__
                 head = re.sub(r"\[.*", "", written)
                 base = name_of(head, origin) if head.partition(".")[0] not in ("typing",) else head
                 if head.startswith("typing."):
@@ -254,7 +253,7 @@ class CodeGen:
             if node.type is not None:
                 return f" : {type_name(node.type)}"
             value = node.meta.get("val", node.meta.get("tensor_meta")) if verbose else None
-            if isinstance(value, Tensor) or hasattr(value, "dtype") and hasattr(value, "shape"):
+            if isinstance(value, Tensor) or (hasattr(value, "dtype") and hasattr(value, "shape")):
                 kind = repr(value.dtype).removeprefix("torch.")
                 short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "bool": "b8"}.get(
                     kind, kind.replace("uint", "u").replace("int", "i").replace("complex64", "c64").replace("complex128", "c128")
@@ -325,7 +324,7 @@ class CodeGen:
                 at[place] = i
         body = "".join(lines) if lines else "pass\n"
         if self._body_transformer is not None:
-            body = "".join(self._body_transformer([line for line in lines] or ["pass\n"]))
+            body = "".join(self._body_transformer(list(lines) or ["pass\n"]))
         prologue = self.gen_fn_def(free, returned[0])
         wraps = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in wrapped)
         text = "\n".join("    " + line for line in f"{body}\n".split("\n"))
@@ -386,7 +385,7 @@ def _written(x: Any, name_of: Callable[[str, Any], str] | None = None) -> str:
         return f"slice({_written(x.start, name_of)}, {_written(x.stop, name_of)}, {_written(x.step, name_of)})"
     if isinstance(x, (Node, dtype)):
         return repr(x)
-    if name_of is not None and (isinstance(x, type) or callable(x) and hasattr(x, "__qualname__")):
+    if name_of is not None and (isinstance(x, type) or (callable(x) and hasattr(x, "__qualname__"))):
         return name_of(_type_repr(x) if isinstance(x, type) else _get_qualified_name(x), x)
     if isinstance(x, Tensor):
         raise TypeError("a tensor among the arguments cannot be written as code; make it an attribute of the module")
@@ -557,7 +556,8 @@ class Graph:
             import warnings
 
             warnings.warn(
-                f"call_module: the graph's module has no submodule {module_name!r} yet; add it before the graph runs", stacklevel=2
+                f"call_module: the graph's module has no submodule {module_name!r} yet; add it before the graph runs",
+                stacklevel=2,
             )
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
@@ -614,8 +614,8 @@ class Graph:
         """Take a node out; raises RuntimeError while others take its result."""
         if to_erase.users:
             raise RuntimeError(
-                f"erase_node: {to_erase} has {len(to_erase.users)} users: {list(to_erase.users)}; give them another argument first, "
-                "with replace_all_uses_with"
+                f"erase_node: {to_erase} has {len(to_erase.users)} users: {list(to_erase.users)}; give them another argument "
+                "first, with replace_all_uses_with"
             )
         if to_erase.graph is not self:
             raise RuntimeError(f"erase_node: {to_erase} belongs to another graph")

@@ -27,7 +27,7 @@ def _exec_with_source(src: str, globals: dict[str, Any], co_fields: Any = None) 
     """Run code whose lines tracebacks show."""
     name = f"<eval_with_key>.{next(_numbers)}"
     linecache.cache[name] = (len(src), None, src.splitlines(True), name)
-    exec(compile(src, name, "exec"), globals)
+    exec(compile(src, name, "exec"), globals)  # noqa: S102 - code that a graph of this process has written
 
 
 def _forward_from_src(src: str, globals: dict[str, Any], co_fields: Any = None) -> Callable[..., Any]:

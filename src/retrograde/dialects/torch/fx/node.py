@@ -6,7 +6,7 @@ import builtins
 import operator
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Union
+from typing import Any
 
 from .. import _function_protocol as protocol
 from .._api import missing
@@ -15,9 +15,9 @@ from .._size import Size, device
 from .._tensor import Tensor
 from .immutable_collections import immutable_dict, immutable_list
 
-BaseArgumentTypes = Union[str, int, float, bool, complex, dtype, Tensor, device]
+BaseArgumentTypes = str | int | float | bool | complex | dtype | Tensor | device
 Argument = Any
-Target = Union[Callable[..., Any], str]
+Target = Callable[..., Any] | str
 
 _OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output", "root")
 
@@ -35,8 +35,9 @@ def _public_path(func: Any) -> str | None:
     """`torch.nn.functional.relu` for a function that the dialect offers, None for any other."""
     path = protocol.paths().get(func)
     if path is None and getattr(func, "__module__", "").startswith(("torch", "retrograde.dialects.torch")):
-        from .. import _api  # a function that is offered, though not asked about
         import sys
+
+        from .. import _api  # a function that is offered, though not asked about
 
         root = sys.modules[_api.__name__.rpartition(".")[0]]
         name = getattr(func, "__qualname__", "")

@@ -48,8 +48,9 @@ def normalize_function(
 
 
 def normalize_module(
-    root: Any, target: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, normalize_to_only_use_kwargs: bool = False
-) -> ArgsKwargsPair | None:
+    root: Any, target: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None,
+    normalize_to_only_use_kwargs: bool = False,
+) -> ArgsKwargsPair | None:  # fmt: skip
     """The same for a submodule's forward; raises RuntimeError where there is no such module."""
     try:
         module = root.get_submodule(target)

@@ -9,8 +9,6 @@ import contextlib
 import copy
 import dis
 import enum
-import inspect
-import math
 import operator
 import sys
 import traceback
@@ -26,7 +24,6 @@ from .._size import device
 from .._tensor import Tensor
 from . import traceback as node_meta
 from .graph import Graph, magic_methods, reflectable_magic_methods
-from .immutable_collections import immutable_dict, immutable_list
 from .node import Argument, Node, Target
 
 base_types = (str, int, float, bool, complex, dtype, Tensor, device, type(None), type(...), enum.Enum)
@@ -126,7 +123,7 @@ class TracerBase:
         if is_dataclass(a) and not isinstance(a, type):
             parts_by_name = {f.name: self.create_arg(getattr(a, f.name)) for f in fields(a)}
             return self.create_node("call_function", type(a), (), parts_by_name)
-        if isinstance(a, base_types) or a is ... or isinstance(a, type) or callable(a) and hasattr(a, "__qualname__"):
+        if isinstance(a, base_types) or a is ... or isinstance(a, type) or (callable(a) and hasattr(a, "__qualname__")):
             return a
         raise NotImplementedError(f"create_arg: a graph cannot hold an argument of type {type(a)}")
 
@@ -196,7 +193,9 @@ class Proxy:
 
     def __iter__(self) -> Iterator[Any]:
         count = _unpacked_into(sys._getframe(1))
-        return self.tracer.iter(self) if count is None else iter([self[i] for i in range(count)])
+        return self.tracer.iter(self) if count is None else iter([
+            self.tracer.create_proxy("call_function", operator.getitem, (self, i), {}) for i in range(count)
+        ])
 
     def __abs__(self) -> Any:
         return self.tracer.create_proxy("call_function", operator.abs, (self,), {})

@@ -132,7 +132,8 @@ class _Matcher:
             return bool(p.target == g.target)
         ours, theirs = (_get_attr(m, n.target) if _has_attr(m, n.target) else None for m, n in ((self.owner, p), (
             self.graph.owning_module, g)))  # fmt: skip
-        return isinstance(ours, Tensor) and isinstance(theirs, Tensor) and ours.shape == theirs.shape and bool((ours == theirs).all())
+        both = isinstance(ours, Tensor) and isinstance(theirs, Tensor)
+        return both and ours.shape == theirs.shape and bool((ours == theirs).all())
 
 
 def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
@@ -199,7 +200,7 @@ def _replace(
             replaced = values[given] if isinstance(given, Node) else given
             if not isinstance(replaced, Node):
                 raise ValueError("replace_pattern: the replacement returns a constant")
-            old.replace_all_uses_with(replaced, lambda user: user not in made)
+            old.replace_all_uses_with(replaced, lambda user, own=tuple(made): user not in own)
             now[old] = replaced
         for node in sorted(inner, key=order.__getitem__, reverse=True):
             gm.graph.erase_node(node)

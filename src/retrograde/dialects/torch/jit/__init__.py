@@ -45,6 +45,37 @@ def _itself(fn: _Any = None, **_: _Any) -> _Any:
 
 
 export = ignore = unused = script_method = interface = script_if_tracing = freeze = optimize_for_inference = _itself
+_script_if_tracing = _itself
+
+
+class TracerWarning(Warning):
+    """The category of warnings about what a trace cannot see; none is given here."""
+
+
+class Error(RuntimeError):
+    """What compiled code would raise; never raised here."""
+
+
+class Attribute:
+    """A value with a type for a compiler; here the value counts."""
+
+    def __new__(cls, value: _Any, type: _Any) -> _Any:
+        return value
+
+
+def trace_module(mod: _Any, inputs: dict[str, _Any], *args: _Any, **kwargs: _Any) -> _Any:
+    """The module itself, each method named in `inputs` run once; says once that nothing is compiled."""
+    for name, given in inputs.items():
+        trace(getattr(mod, name), given)
+    return mod
+
+
+def _overload(func: _Any) -> _Any:
+    """The function itself: a signature that a compiled form would have as well, whose body is never called."""
+    return func
+
+
+_overload_method = _overload
 
 
 def is_scripting() -> bool:
@@ -94,4 +125,8 @@ save, load = _unsupported("save"), _unsupported("load")
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "annotations":
+        from .._api import submodule
+
+        return submodule(__name__, name)
     raise _missing("torch.jit", name, globals())

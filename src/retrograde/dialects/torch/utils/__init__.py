@@ -7,7 +7,10 @@ from typing import Any as _Any
 from .._api import missing as _missing
 from .._api import submodule as _submodule
 
-_SUBMODULES = ("_foreach_utils", "_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks")
+_SUBMODULES = (
+    "_foreach_utils", "_pytree", "benchmark", "flop_counter", "model_zoo",
+    "tensorboard", "checkpoint", "data", "dlpack", "hooks",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import dataclasses
+from collections import OrderedDict, defaultdict, namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from ...._tree import LEAF, TreeDef, flatten, map_structure, register, unflatten
+from ...._tree import LEAF, TreeDef, flatten, map_structure, register, registered, unflatten
 
 PyTree = Any
 TreeSpec = TreeDef
-LeafSpec = type(LEAF)
+
+
+class _OfLeaves(type):
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, TreeDef) and x.kind is None
+
+
+class LeafSpec(TreeDef, metaclass=_OfLeaves):
+    """The structure of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, ())
 
 
 def _stops(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]:
@@ -83,6 +98,128 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> T
 def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterable[Any]:
     """The leaves, one after the other."""
     return iter(tree_leaves(tree, is_leaf))
+
+
+# ------------------------------------------------------------------------------------------ the parts of a container
+
+
+@dataclasses.dataclass(frozen=True)
+class MappingKey:
+    """The place of a leaf in a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """What is in that place."""
+        return mapping[self.key]
+
+
+@dataclasses.dataclass(frozen=True)
+class SequenceKey:
+    """The place of a leaf in a sequence."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """What is in that place."""
+        return sequence[self.idx]
+
+
+@dataclasses.dataclass(frozen=True)
+class GetAttrKey:
+    """The place of a leaf in a named tuple or an object."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """What is in that place."""
+        return getattr(obj, self.name)
+
+
+Context = Any
+KeyPath = tuple[Any, ...]
+
+
+class NodeDef(NamedTuple):
+    """How a type of containers is taken apart and built: (children, context), and back."""
+
+    type: Any
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]]
+    unflatten_fn: Callable[[Iterable[Any], Any], Any]
+
+
+def _one_level(x: Any) -> tuple[list[Any], TreeDef]:
+    return flatten(x, lambda y: y is not x, sort_keys=False)
+
+
+def _node_of(kind: Any) -> NodeDef:
+    def apart(x: Any) -> tuple[list[Any], Any]:
+        children, structure = _one_level(x)
+        return children, (structure.kind if kind is namedtuple else structure.aux)
+
+    def together(children: Iterable[Any], context: Any) -> Any:
+        values = list(children)
+        if kind is namedtuple:
+            return context(*values)
+        return unflatten(TreeDef(kind, context, (LEAF,) * len(values)), values)
+
+    return NodeDef(kind, apart, together)
+
+
+class _Nodes(Mapping[Any, NodeDef]):
+    """The types that are containers, Python's and those registered."""
+
+    _PYTHONS = (tuple, list, dict, namedtuple, OrderedDict, defaultdict)
+
+    def __getitem__(self, kind: Any) -> NodeDef:
+        if kind not in self._PYTHONS and kind not in registered():
+            raise KeyError(kind)
+        return _node_of(kind)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self._PYTHONS
+        yield from registered()
+
+    def __len__(self) -> int:
+        return len(self._PYTHONS) + len(registered())
+
+
+SUPPORTED_NODES = _Nodes()
+
+
+def _is_namedtuple_instance(tree: Any) -> bool:
+    return isinstance(tree, tuple) and hasattr(type(tree), "_fields")
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The type of a container as `SUPPORTED_NODES` has it."""
+    return namedtuple if _is_namedtuple_instance(tree) else type(tree)
+
+
+def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether an object is a leaf."""
+    return (is_leaf is not None and is_leaf(tree)) or _get_node_type(tree) not in SUPPORTED_NODES
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Any]:
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+    return dict(zip(context, values))
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], Any]:
+    return [(MappingKey(k), v) for k, v in d.items()], list(d)
 
 
 def register_pytree_node(

@@ -14,7 +14,8 @@ def get_proxy_mode() -> None:
 def make_fx(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises NotImplementedError: `torch.fx.symbolic_trace` gives graphs here."""
     raise NotImplementedError(
-        "make_fx: retrograde's torch dialect records no single operators; torch.fx.symbolic_trace gives a graph of the functions called"
+        "make_fx: retrograde's torch dialect records no single operators; torch.fx.symbolic_trace gives a graph of the functions "
+        "that are called"
     )
 
 

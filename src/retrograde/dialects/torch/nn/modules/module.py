@@ -31,6 +31,7 @@ from ._module_hooks import (
     register_module_parameter_registration_hook,
 )
 
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _HOOK_TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_old_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
@@ -366,7 +367,7 @@ class Module(tree.Tree):
         for name, x in tree.own_state(self):
             destination[prefix + name] = x if keep_vars else x.detach()
         if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + "_extra_state"] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
         """Further state for `state_dict`; a module that has some defines it."""
@@ -452,7 +453,7 @@ class Module(tree.Tree):
                     setattr(self, name, given)
                 else:
                     x.copy_(given)
-        extra = prefix + "_extra_state"
+        extra = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not Module.set_extra_state:
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])

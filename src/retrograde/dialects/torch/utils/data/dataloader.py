@@ -40,6 +40,12 @@ class WorkerInfo:
 _worker_info: WorkerInfo | None = None
 
 
+class _DatasetKind:
+    """How a dataset is read: by index, or one element after the other."""
+
+    Map, Iterable = 0, 1
+
+
 def get_worker_info() -> WorkerInfo | None:
     """The worker that is making a batch, None outside of one."""
     return _worker_info

@@ -28,8 +28,8 @@ class PassBase(abc.ABC):
     def call(self, graph_module: Any) -> PassResult | None:
         """Do it."""
 
-    def requires(self, graph_module: Any) -> None:
+    def requires(self, graph_module: Any) -> None:  # noqa: B027 - may be left as it is
         """Look at what comes; raises where the pass cannot be done."""
 
-    def ensures(self, graph_module: Any) -> None:
+    def ensures(self, graph_module: Any) -> None:  # noqa: B027 - may be left as it is
         """Look at what was made; raises where it is not right."""

@@ -1,5 +1,0 @@
-"""`torch.distributed._composable.fsdp`: modules divided between processes."""
-
-from .._several import offer
-
-offer(globals())

@@ -1,5 +1,0 @@
-"""`torch.distributed.device_mesh`: processes in rows and columns."""
-
-from ._several import offer
-
-offer(globals())

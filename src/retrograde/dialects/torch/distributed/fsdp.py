@@ -1,5 +1,0 @@
-"""`torch.distributed.fsdp`: modules divided between processes."""
-
-from ._several import offer
-
-offer(globals())
