@@ -60,7 +60,7 @@ def kernels(large: int = LARGE) -> dict[str, tuple[Callable[[], object], int]]:
         "softmax of 10^4 rows of 1000": (lambda: rows.softmax(wide), 8 * large),
         "layer norm of 10^4 rows of 1000": (lambda: rows.layer_norm(wide, w, b, 1000, 1e-5), 8 * large),
         "softmax of 100 rows of 1000": (lambda: rows.softmax(wide[:100]), 0),
-        "LSTM 64 x 50 x 256": (lambda: recurrent.lstm(gates, h, c, weight, None, False, True), 0),
+        "LSTM 64 x 50 x 256": (lambda: recurrent.lstm(gates, h, c, weight, None, False), 0),
         "product 512 x 256 x 512": (lambda: products.product(left, right), 0),
     }
 

@@ -331,7 +331,7 @@ lstm_layer = primitive(
 
 def _lstm_states_kernel(xp: Any, x: Any, h: Any, c: Any, w_in: Any, w: Any, b: Any, *, backwards: bool, every: bool) -> Any:
     out, cells, _ = _lstm_kernel(xp, xp.matmul(x, xp.matrix_transpose(w_in)), h, c, w, b, backwards=backwards)
-    return out, cells if every else cells[_last(x, backwards)]
+    return out, cells if every else cells[_last(x, backwards), ...]
 
 
 def _last(x: Any, backwards: bool) -> int:

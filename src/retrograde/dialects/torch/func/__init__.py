@@ -263,6 +263,8 @@ def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable
         if found != structure:
             raise RuntimeError("linearize: the tangents must have the structure of the primals")
         for x, t in zip(leaves, given):
+            if not isinstance(t, _Tensor):
+                raise TypeError(f"linearize: a tangent must be a tensor, got {type(t).__name__}")
             if t.shape != x.shape or t.dtype is not x.dtype:
                 raise RuntimeError(
                     f"linearize: a tangent of {t.dtype}{list(t.shape)} for a primal of {x.dtype}{list(x.shape)}"
