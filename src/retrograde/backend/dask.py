@@ -137,7 +137,7 @@ def _whole(prim: Any, arrays: list[Any], params: dict[str, Any], avals: Any) -> 
     for x in arrays:
         if isinstance(x, da.Array) and x.npartitions > 1 and x.size and not getattr(allow_whole.allowed, "depth", 0):
             raise UnsupportedError(
-                f"{prim.name}: needs the whole of a Dask array of shape {list(x.shape)} ({format_bytes(x.nbytes)}, in "
+                f"{prim.name}: needs the whole of a Dask array of shape {list(x.shape)} ({format_bytes(int(x.nbytes))}, in "
                 f"{x.npartitions} blocks) in one task; rechunk it into one block, compute() it, or allow it: with "
                 "retrograde.allow_whole()"
             )

@@ -143,7 +143,8 @@ def _over_free_axes(kernel: Any, avals: Any, arrays: list[Any], cores: list[Any]
         return NotImplemented
     letters = iter(range(1000))
     sides = ["(" + ",".join(f"i{next(letters)}" for _ in axes) + ")" for axes in cores]
-    outs, sizes = [], {}
+    outs: list[str] = []
+    sizes: dict[str, int] = {}
     for aval, axes in zip(avals, results):
         names = [f"o{next(letters)}" for _ in axes]
         sizes.update(zip(names, (aval.shape[axis] for axis in axes)))

@@ -53,7 +53,7 @@ def persist(*values: Any, **options: Any) -> tuple[Any, ...]:
 def _detached(x: Any) -> Any:
     """The same with tensors that have no history, in containers, too."""
     if isinstance(x, Value):
-        return x.detach() if x._node is not None else x  # type: ignore[attr-defined]
+        return x.detach() if x._node is not None else x
     if type(x) in (tuple, list):
         return type(x)([_detached(y) for y in x])
     return {key: _detached(y) for key, y in x.items()} if type(x) is dict else x
