@@ -359,7 +359,11 @@ def _prepare_module(module: Any, names: Iterable[str], prefix: str, path: str) -
         complete = name in _COMPLETED if path == "torch" else path == "torch.nn.functional" and name not in _AS_GIVEN
         made = _asking(f, prefix + name, complete=complete)
         _prepared_as(module, name, f, made)
-        for one in (f, made):
+        forms = [f, made]
+        if hasattr(f, "_checks_dialect"):  # what a program had imported by name before there was a second dialect
+            forms.append(f.__wrapped__)
+            _other.setdefault(f.__wrapped__, made)
+        for one in forms:
             _paths.setdefault(one, f"{path}.{name}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
+import functools
 import keyword
 import math
 import re
@@ -12,6 +13,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ...._tree import TreeDef
@@ -752,8 +754,8 @@ class Graph:
         """What is pickled: the nodes as rows, in which a node stands as its place."""
         places = {node: _Place(i) for i, node in enumerate(self.nodes)}
         rows = [
-            (n.op, n.name, _plain(n._target), map_aggregate(map_arg(n.args, places.__getitem__), _plain),
-             map_aggregate(map_arg(n.kwargs, places.__getitem__), _plain), n.type, n.meta)
+            (n.op, n.name, _Offered.of(n._target), map_aggregate(map_arg(n.args, places.__getitem__), _Offered.of),
+             map_aggregate(map_arg(n.kwargs, places.__getitem__), _Offered.of), n.type, n.meta)
             for n in self.nodes
         ]  # fmt: skip
         return {"rows": rows, "codegen": self._codegen, "tracer_cls": self._tracer_cls, "extras": self._tracer_extras}
@@ -764,10 +766,10 @@ class Graph:
         made: list[Node] = []
 
         def node_at(x: Any) -> Any:
-            return made[x.at] if isinstance(x, _Place) else x
+            return made[x.at] if isinstance(x, _Place) else x.function() if isinstance(x, _Offered) else x
 
         for op, name, target, args, kwargs, kind, meta in state["rows"]:
-            node = self.create_node(op, target, map_aggregate(args, node_at), map_aggregate(kwargs, node_at), name, kind)
+            node = self.create_node(op, node_at(target), map_aggregate(args, node_at), map_aggregate(kwargs, node_at), name, kind)
             node.meta = meta
             made.append(node)
 
@@ -779,11 +781,23 @@ class _Place:
     at: int
 
 
-def _plain(x: Any) -> Any:
-    """The form of a function that pickles by its name."""
-    from .._function_protocol import form
+@dataclass(frozen=True)
+class _Offered:
+    """A function of the dialect in a pickle: the name under which it is offered, where what stands there may come and go."""
 
-    return form(x, False)
+    path: str
+
+    @classmethod
+    def of(cls, x: Any) -> Any:
+        """What stands for a function that is offered; anything else as it is."""
+        from .._function_protocol import paths
+
+        path = paths().get(x) if type(x) is FunctionType else None
+        return x if path is None else cls(path)
+
+    def function(self) -> Any:
+        """What stands there now."""
+        return functools.reduce(getattr, self.path.split(".")[1:], _torch)
 
 
 def _empty() -> Any:
