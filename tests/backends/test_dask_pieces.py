@@ -103,6 +103,17 @@ def test_what_needs_the_whole_is_refused_by_name_and_may_be_allowed() -> None:
     np.testing.assert_allclose(rg.linalg.inv(rg.asarray(da.from_array(SQUARES[0], chunks=3))).numpy(), np.linalg.inv(SQUARES[0]))
 
 
+def test_how_often_an_index_comes_is_counted_over_all_blocks() -> None:
+    labels, g = np.array([0, 1, 0, 2, 0, 1]), np.ones((6, 2))
+    params = {"shape": (3, 2), "padding": None, "by_frequency": True}
+    add = PRIMITIVES["embedding_add"].op
+    divided = [da.from_array(g, chunks=(2, 2)), da.from_array(labels, chunks=2)]
+    with rg.allow_whole():
+        np.testing.assert_allclose(add(*divided, **params).compute(), add(g, labels, **params))
+    with pytest.raises(rg.UnsupportedError, match="embedding_add: needs the whole"):
+        add(*divided, **params)
+
+
 def test_a_loss_and_its_gradients_share_one_pass_over_the_data() -> None:
     read = []
 

@@ -86,11 +86,8 @@ ALONG = frozenset({
 })  # fmt: skip
 """What works along the axes that `axis` or `axes` names, by itself for each element of the others."""
 
-ADDED: dict[str, Callable[[dict[str, Any]], Sequence[int]]] = {
-    "convolve_weight": lambda params: (0, 0),
-    "embedding_add": lambda params: (0, 0),
-}
-"""What is a sum over blocks of what each block gives: the axis of each operand that is divided."""
+ADDED = frozenset({"convolve_weight", "embedding_add"})
+"""What is a sum over blocks, along the first axis of every operand, of what each block gives."""
 
 
 def in_pieces(prim: Any, kernel: Callable[..., Any], avals: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
@@ -124,8 +121,8 @@ def in_pieces(prim: Any, kernel: Callable[..., Any], avals: Any, arrays: list[An
         return _over_free_axes(block, avals, arrays, [(axis,)] * 2, [(axis,)])
     if name in ("nll_loss", "nll_spread"):
         return _classes(prim, kernel, avals[0], arrays, params)
-    if name in ADDED:
-        return _added(kernel(params), avals[0], arrays, ADDED[name](params))
+    if name in ADDED and not params.get("by_frequency"):  # how often an index comes is told by all blocks together
+        return _added(kernel(params), avals[0], arrays)
     return NotImplemented
 
 
@@ -193,15 +190,15 @@ def _classes(prim: Any, kernel: Callable[..., Any], aval: Any, arrays: list[Any]
     return _over_free_axes(spread, [aval], [g, target, *weight], [(), (), *whole], [(axis,)])
 
 
-def _added(kernel: Any, aval: Any, arrays: list[Any], axes: Sequence[int]) -> Any:
-    """The sum of what a kernel gives for blocks along one axis of each operand, in a fixed tree."""
-    chunks = next((x.chunks[axis] for x, axis in zip(arrays, axes) if isinstance(x, da.Array)), None)
-    if chunks is None or any(x.shape[axis] != sum(chunks) for x, axis in zip(arrays, axes)):
+def _added(kernel: Any, aval: Any, arrays: list[Any]) -> Any:
+    """The sum of what a kernel gives for blocks along the first axis of each operand, in a fixed tree."""
+    chunks = next((x.chunks[0] for x in arrays if isinstance(x, da.Array)), None)
+    if chunks is None or any(len(x) != sum(chunks) for x in arrays):
         return NotImplemented
     indices, whole = [], iter(range(1, 1000))
-    for x, axis in zip(arrays, axes):
-        x = da.asarray(x).rechunk({i: chunks if i == axis else -1 for i in range(x.ndim)})
-        indices += [x, [0 if i == axis else next(whole) for i in range(x.ndim)]]
+    for x in arrays:
+        x = da.asarray(x).rechunk({0: chunks, **dict.fromkeys(range(1, x.ndim), -1)})
+        indices += [x, [0, *(next(whole) for _ in range(1, x.ndim))]]
     new = {1000 + i: n for i, n in enumerate(aval.shape)}
     parts = da.blockwise(
         lambda *blocks: np.asarray(kernel(*blocks))[None], [0, *new], *indices, new_axes=new, adjust_chunks={0: 1},

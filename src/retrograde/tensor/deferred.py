@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._tree import map_structure
 from ..core.value import Value
 
 
@@ -50,10 +51,6 @@ def persist(*values: Any, **options: Any) -> tuple[Any, ...]:
     return found
 
 
-def _detached(x: Any) -> Any:
+def _detached(values: Any) -> Any:
     """The same with tensors that have no history, in containers, too."""
-    if isinstance(x, Value):
-        return x.detach() if x._node is not None else x
-    if type(x) in (tuple, list):
-        return type(x)([_detached(y) for y in x])
-    return {key: _detached(y) for key, y in x.items()} if type(x) is dict else x
+    return map_structure(lambda x: x.detach() if isinstance(x, Value) and x._node is not None else x, values)
