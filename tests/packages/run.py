@@ -23,7 +23,7 @@ how far they differ). Times are processor time on one thread, imports left out.
 from __future__ import annotations
 
 import argparse
-import json
+import functools
 import math
 import os
 import platform
@@ -32,7 +32,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -204,9 +204,13 @@ def numbers(result: Result) -> str:
     return f"the same to {worst:.0e}" if worst <= TOLERANCE else "differ" + (f" by {worst:.0e}" if math.isfinite(worst) else "")
 
 
+GOOD = ("the same", "runs")
+"""How the words begin where a program ran, and with the framework's numbers where there are any."""
+
+
 def good(result: Result) -> bool:
     """Whether the program ran, and with the framework's numbers where there are any."""
-    return numbers(result).startswith(("the same", "runs"))
+    return numbers(result).startswith(GOOD)
 
 
 def ratio(result: Result) -> str:
@@ -230,19 +234,40 @@ def machine() -> str:
     return f"{processor()}, {os.cpu_count()} cores, {platform.system()}, {software}"
 
 
-def write(results: list[Result], notes: dict[str, str], versions: dict[str, str]) -> None:
-    """Write the table, and below it the notes of programs, by package."""
-    came = sum(good(result) for result in results)
-    beside = ", ".join(f"{FRAMEWORKS[name]} {version}" for name, version in versions.items()) or "no framework"
-    cells = [(r.package, r.version, r.ran, numbers(r).replace("|", "/"), ratio(r), r.date) for r in results]
-    rows = "\n".join(f"| {' | '.join(row)} |" for row in cells)
+Row = tuple[str, ...]
+"""What the table says of a program: package, version, what was run, numbers, time, date."""
+
+
+def row(result: Result) -> Row:
+    """The table's row for a result."""
+    return result.package, result.version, result.ran, numbers(result).replace("|", "/"), ratio(result), result.date
+
+
+def kept(text: str) -> list[Row]:
+    """The rows of a table that was written before."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [tuple(line[2:-2].split(" | ")) for line in lines if not line.startswith("| package |")]
+
+
+def written(before: str, results: list[Result], programs: list[Program], versions: dict[str, str]) -> str:
+    """The page with these results in it, beside what it said before of other programs that are still there.
+
+    versions: of the frameworks beside which the results came.
+    """
+    rows = {(package, ran): (package, version, ran, *rest) for package, version, ran, *rest in map(tuple, kept(before))}
+    rows |= {(result.package, result.ran): row(result) for result in results}
+    shown = [rows[key] for program in programs if (key := (program.package, program.ran)) in rows]
+    came = sum(cells[3].startswith(GOOD) for cells in shown)
+    earlier = {name: found[1] for name, title in FRAMEWORKS.items() if (found := re.search(rf"{title} (\S+?)[,.]?\s", before))}
+    beside = ", ".join(f"{FRAMEWORKS[name]} {version}" for name, version in {**earlier, **versions}.items()) or "no framework"
+    lines = "\n".join(f"| {' | '.join(cells)} |" for cells in shown)
+    notes = {program.package: program.note for program in programs if program.note and (program.package, program.ran) in rows}
     below = "".join(f"\n{package}: {note}\n" for package, note in notes.items())
-    TABLE.write_text(
-        f"""\
+    return f"""\
 # Packages that were run
 
 Written by `make packages` (`tests/packages/run.py`): for each package a program of usual use, run unchanged on retrograde and on
-the framework, beside {beside}. {came} of {len(results)} run with the same numbers.
+the framework, beside {beside}. {came} of {len(shown)} run with the same numbers.
 [Libraries on retrograde](libraries.md) says how to install a package without its framework;
 [private names](private-names.md), what some of them reach for.
 
@@ -252,22 +277,8 @@ Machine: {machine()}.
 
 | package | version | what was run | numbers | time over the framework's | date |
 |---|---|---|---|---|---|
-{rows}
+{lines}
 {below}"""
-    )
-
-
-def saved(path: Path, programs: list[Program]) -> dict[str, Result]:
-    """The results of earlier runs in this environment, of the programs that are still there."""
-    if not path.exists():
-        return {}
-    known = {program.name for program in programs}
-    found = {}
-    for entry in json.loads(path.read_text()):
-        ours, theirs = Side(**entry.pop("ours")), entry.pop("theirs")
-        if entry["name"] in known:
-            found[entry["name"]] = Result(ours=ours, theirs=theirs and Side(**theirs), **entry)
-    return found
 
 
 def main() -> int:
@@ -286,22 +297,21 @@ def main() -> int:
     if not options.installed:
         install(chosen)
     pythons = {name: os.environ.get(f"RETROGRADE_{name.upper()}_PYTHON") for name in FRAMEWORKS}
-    file = Path(sys.prefix) / "results.json"
-    results = saved(file, programs)
+    results = []
     for program in chosen:
-        result = results[program.name] = compare(program, pythons[program.framework])
+        result = compare(program, pythons[program.framework])
+        results.append(result)
         took = f"{result.ours.seconds:.2f} s, {ratio(result)} of {FRAMEWORKS[program.framework]}'s"
         print(f"{program.name:24} {numbers(result)}; {took}", flush=True)
         if options.show and not numbers(result).startswith("the same"):
             print(result.ours.output, "---", result.theirs.output if result.theirs else "", sep="\n")
-        file.write_text(json.dumps([asdict(one) for one in results.values()], indent=1))
-    ordered = [results[program.name] for program in programs if program.name in results]
-    if not options.no_table:
-        notes = {program.package: program.note for program in programs if program.note and program.name in results}
-        write(ordered, notes, {name: version(python, name) for name, python in pythons.items() if python})
-    return 0 if all(good(results[program.name]) for program in chosen) else 1
+        if not options.no_table:  # after each: the next one may take long, or be interrupted
+            versions = {name: version(python, name) for name, python in pythons.items() if python}
+            TABLE.write_text(written(TABLE.read_text(), results, programs, versions))
+    return 0 if all(map(good, results)) else 1
 
 
+@functools.cache
 def version(python: str, framework: str) -> str:
     """The version of a framework that an interpreter has."""
     program = f"import {framework}; print({framework}.__version__)"

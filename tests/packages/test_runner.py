@@ -24,6 +24,17 @@ def test_rows_of_the_table_are_of_programs() -> None:
     assert set(rows) <= {(program.package, program.ran) for program in map(run.read, run.PROGRAMS.glob("*.py"))}
 
 
+def test_a_run_of_one_program_keeps_the_other_rows() -> None:
+    programs, before = [run.read(path) for path in sorted(run.PROGRAMS.glob("*.py"))], run.TABLE.read_text()
+    one = next(program for program in programs if program.package == "einops")
+    result = run.Result(one.name, one.package, one.ran, "0", "torch", run.Side("1", problem="Error: of old"), None, "today")
+    after = run.written(before, [result], programs, {"torch": "0.1"})
+    same = [row for row in run.kept(before) if row[0] != "einops"]
+    assert [row for row in run.kept(after) if row[0] != "einops"] == same
+    assert ("einops", "0", one.ran, "stops: Error: of old", "—", "today") in run.kept(after)
+    assert "PyTorch 0.1, PaddlePaddle" in after
+
+
 @pytest.mark.parametrize(
     "ours, theirs, worst",
     [

@@ -1,6 +1,6 @@
 """BackPACK: per-sample gradients, variance, diagonals and Kronecker factors of the curvature in one backward pass."""
 # packages: backpack-for-pytorch==1.7.1, unfoldNd==0.2.3
-# needs: einops
+# needs: einops, packaging
 import torch
 from backpack import backpack, extend
 from backpack.extensions import KFAC, BatchGrad, BatchL2Grad, DiagGGNExact, DiagHessian, SumGradSquared, Variance

@@ -2,7 +2,7 @@
 # packages: laplace-torch==0.3, backpack-for-pytorch==1.7.1, unfoldNd==0.2.3, torchmetrics==1.9.0
 # packages: lightning-utilities==0.15.3, asdfghjkl==0.1a4
 # packages: curvlinops-for-pytorch==2.0.1, einconv==0.1.0
-# needs: opt_einsum, einops, tqdm
+# needs: opt_einsum, einops, tqdm, packaging, typing_extensions
 import torch
 from laplace import Laplace
 from laplace.curvature import BackPackGGN
