@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from .made import BACKWARD, Made, Place
+from .made import Made, Place
 from .remedies import remedy
 
 STEPS = 6
@@ -128,4 +128,4 @@ def explain_nan(value: Any) -> Report:
     return explained(value)
 
 
-__all__ = ["BACKWARD", "Report", "explain_nan", "report_of"]
+__all__ = ["Report", "explain_nan", "report_of"]
