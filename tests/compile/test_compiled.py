@@ -9,7 +9,8 @@ from test_trace import bits, numbers, same, tensor
 
 import retrograde as rg
 import retrograde.dialects.torch as torch
-from retrograde.compile import compile_report, deferred
+from retrograde.compile import compile_report
+from retrograde.compile.versions.versions import deferred
 
 F = torch.nn.functional
 

@@ -1,12 +1,13 @@
-"""Gradients that are computed with the loss (compile/foresight.py) are what they are when they are computed after it, and are
+"""Gradients that are computed with the loss (compile/versions/foresight.py) are what they are when computed after it, and are
 computed so only where passes have asked for them again and again."""
 
 import numpy as np
 import pytest
 
 import retrograde.dialects.torch as torch
-from retrograde.compile import call, jit
-from retrograde.compile.foresight import EARNED
+from retrograde.compile import jit
+from retrograde.compile.versions.versions import call
+from retrograde.compile.versions.versions.foresight import EARNED
 
 F = torch.nn.functional
 
@@ -195,7 +196,7 @@ def test_an_exception_of_the_derivative_is_the_passes(monkeypatch):
 
         return run
 
-    monkeypatch.setattr("retrograde.compile.foresight.pipeline.compiled", failing)
+    monkeypatch.setattr("retrograde.compile.versions.foresight.pipeline.compiled", failing)
     xs = leaves()
     for _ in range(2):
         close(gradients(compiled, xs), gradients(loss, xs))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import retrograde as rg
-from retrograde.compile import nested
 from retrograde.compile.emit import machine, registers
+from retrograde.compile.loops import nested
 
 needs_code = pytest.mark.skipif(not machine.available(), reason="no machine code here")
 

@@ -10,7 +10,8 @@ from test_trace import numbers, same, tensor
 import retrograde as rg
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
-from retrograde.compile import compile_report, deferred, jit
+from retrograde.compile import compile_report, jit
+from retrograde.compile.versions.versions import deferred
 
 schedules = torch.optim.lr_scheduler
 

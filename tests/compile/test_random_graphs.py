@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import retrograde.dialects.torch as torch
-from retrograde.compile import deferred, jit
+from retrograde.compile import jit
+from retrograde.compile.versions.versions import deferred
 from retrograde.core.value import make
 
 F = torch.nn.functional

@@ -15,8 +15,9 @@ import retrograde.dialects.mindspore as mindspore
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 from retrograde.backend.jit import llvm
-from retrograde.compile import compile_report, pipeline, sizes
-from retrograde.compile.versions import KEPT
+from retrograde.compile import compile_report, pipeline
+from retrograde.compile.trace.trace import sizes
+from retrograde.compile.versions.versions.versions import KEPT
 
 F = torch.nn.functional
 nn = torch.nn

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import llvm
-from retrograde.compile import jit, pipeline, regions
+from retrograde.compile import jit, pipeline
 from retrograde.compile.emit import shortcut
-from retrograde.compile.regions import Program
+from retrograde.compile.programs import regions
+from retrograde.compile.programs.regions import Program
 from retrograde.dialects import torch
 
 TRAINING = """

@@ -8,14 +8,14 @@ from .jit import jit
 
 if _TYPE_CHECKING:
     from .compiled import report as compile_report
-    from .control import cond, scan, while_loop
+    from .loops.control import cond, scan, while_loop
     from .minify import compile_minify
 
 __all__ = ["compile_minify", "compile_report", "cond", "jit", "scan", "while_loop"]
 
 _HOMES = {
-    "compile_minify": ("minify", "compile_minify"), "compile_report": ("compiled", "report"), "cond": ("control", "cond"),
-    "scan": ("control", "scan"), "while_loop": ("control", "while_loop"),
+    "compile_minify": ("minify", "compile_minify"), "compile_report": ("compiled", "report"), "cond": ("loops.control", "cond"),
+    "scan": ("loops.control", "scan"), "while_loop": ("loops.control", "while_loop"),
 }  # fmt: skip
 """Where the rest is, and as what: it is imported when it is asked for, which many programs that compile never do. (`jit` cannot
 be: it has the name of its file.)"""

@@ -25,17 +25,18 @@ from ..core.node import Accumulate, producer
 from ..core.value import LevelArray, Value, dtype_of, shape_of
 from ..ops.random import GENERATORS
 from ..tape.function import Scratch
-from . import call as calls
-from . import deferred, log
+from . import log
 from .emit.shortcut import MISSED
-from .outcomes import Otherwise
-from .reads import TooMuch
-from .signature import Signature
-from .sizes import Axes
-from .trace import ACTIVE, TRACING, Traced
-from .undo import Undone
-from .version import Changes, Rebinds, Version
-from .versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
+from .guards.reads import TooMuch
+from .guards.signature import Signature
+from .guards.undo import Undone
+from .trace.outcomes import Otherwise
+from .trace.sizes import Axes
+from .trace.trace import ACTIVE, TRACING, Traced
+from .versions import call as calls
+from .versions import deferred
+from .versions.version import Changes, Rebinds, Version
+from .versions.versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
 
 _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)

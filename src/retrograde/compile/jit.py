@@ -16,11 +16,11 @@ from ..core import value as values
 from ..core.value import Value, make
 from . import log, pipeline
 from .emit.shortcut import MISSED
-from .signature import Signature
-from .sizes import Axes
-from .trace import ACTIVE, tracing
-from .version import Version
-from .versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
+from .guards.signature import Signature
+from .trace.sizes import Axes
+from .trace.trace import ACTIVE, tracing
+from .versions.version import Version
+from .versions.versions import SHORTCUTS, Versions, by_value, replaced, scalars_in
 
 if TYPE_CHECKING:
     from .cost import Cost

@@ -28,7 +28,7 @@ from .graph import Equation, Graph, Variable, uniform
 from .jit import jit
 from .passes.dead import dead
 from .passes.decompose import decomposed
-from .results import close
+from .versions.results import close
 
 _LISTED = 64
 """Elements of an array at most that the script lists."""

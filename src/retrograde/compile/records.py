@@ -33,7 +33,8 @@ LARGEST = 1 << 22
 _NAME = "graph"
 _PACKAGE = __name__.partition(".")[0]
 _ROOMS = (
-    "", "backend", "backend/jit", "compile", "compile/emit", "compile/passes", "core", "learn", "ops", "tape", "tensor",
+    "", "backend", "backend/jit", "compile", "compile/emit", "compile/guards", "compile/loops", "compile/passes", "compile/trace",
+    "compile/versions", "core", "learn", "ops", "tape", "tensor",
 )  # fmt: skip
 """The folders of this package whose files say what becomes of a graph."""
 

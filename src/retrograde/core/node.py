@@ -65,7 +65,7 @@ class Node:
     packed: Any = None
     """The unpack function when saved-tensor hooks have packed `saved`."""
     ready: Any = None
-    """Gradients that were computed together with the operation (compile/foresight.py)."""
+    """Gradients that were computed together with the operation (compile/versions/foresight.py)."""
     stale: bool = False
     """Whether an in-place operation overwrote an operand that its own rule needs."""
     dialect: Any = None

@@ -37,7 +37,7 @@ class Term:
         self.late: bool = array is not None or any(x.late for x in terms)
         """Whether it can be computed after the call's arrays only."""
         self.sized: bool = axis is not None or (bool(terms) and all(x.sized for x in terms))
-        """Whether it follows from the sizes of the arguments alone (compile/sizes.py)."""
+        """Whether it follows from the sizes of the arguments alone (compile/trace/sizes.py)."""
 
     def __str__(self) -> str:
         if self.axis is not None:

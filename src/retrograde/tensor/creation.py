@@ -19,7 +19,7 @@ from .promotion import to_dtype
 
 
 def _filled(name: str, doc: str) -> Any:
-    """NumPy's function of the name, which is looked up when it is called (compile/sizes.py)."""
+    """NumPy's function of the name, which is looked up when it is called (compile/trace/sizes.py)."""
 
     def f(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         check_device(name, device)

@@ -1,6 +1,6 @@
 """`retrograde run --compile`: the program's files get hooks for the compiler as they are loaded, and at the end it reports.
 
-What is compiled, and when, is for compile/regions.py.
+What is compiled, and when, is for compile/programs/regions.py.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Compiling:
         began = time.thread_time()
         with Paused():  # a look at all that the library holds takes as long as the rest
             if self._program is None:
-                from ..compile.regions import Program  # 15 ms, for programs that have something to gain
+                from ..compile.programs.regions import Program  # 15 ms, for programs that have something to gain
 
                 self._program = Program(_ambient)
             self._sources[file] = source

@@ -1,4 +1,4 @@
-"""What earlier runs of a program have shown, kept on disk: where it is worth the time to compile (compile/regions.py).
+"""What earlier runs of a program have shown, kept on disk: where it is worth the time to compile (compile/programs/regions.py).
 
 It says where to look and nothing else: what is found there is traced, guarded and confirmed as in a first run. A program is
 known by its file, its source and its arguments, for some days.
@@ -21,7 +21,7 @@ DAYS = 7
 _NAME = "earlier"
 
 Known = Mapping[int, Sequence[tuple[int, int, bool]]]
-"""As in compile/regions.py, which is imported only where something is to be compiled."""
+"""As in compile/programs/regions.py, which is imported only where something is to be compiled."""
 
 
 def read(source: bytes, file: str) -> Known | None:

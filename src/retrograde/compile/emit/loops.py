@@ -15,7 +15,7 @@ from ..graph import Equation, Graph, Variable
 from . import machine, registers
 
 if TYPE_CHECKING:
-    from ..nested import Loop, While
+    from ..loops.nested import Loop, While
 
 Code = Callable[..., Sequence[np.ndarray]]
 

@@ -23,7 +23,7 @@ from ..passes.decompose import decomposed
 from .expressions import expressible, expression
 
 if TYPE_CHECKING:
-    from ..nested import Choice, Loop, While
+    from ..loops.nested import Choice, Loop, While
 
 MOST = 64
 """Elements of a variable in registers at most."""

@@ -17,7 +17,7 @@ from ...core import value as values
 from ...core.value import Value, make
 from ...ops.structural import reshape
 from ..graph import Equation, Graph, Variable
-from ..trace import Trace, Traced
+from ..trace.trace import Trace, Traced
 from .fuse import reduced
 
 _NEVER = frozenset({"elementwise", "structural", "data_dependent", "bilinear", "scan", "control"})

@@ -1,4 +1,4 @@
-"""Loops and choices of the dialects inside a compiled function, where they are operations (compile/control.py).
+"""Loops and choices of the dialects inside a compiled function, where they are operations (compile/loops/control.py).
 
 A dialect runs its functions in Python where `tracing()` says no, and where one of these returns NotImplemented or raises
 UnsupportedError: then the compiled function is deferred, and Python runs.
@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 def tracing() -> bool:
     """Whether functions are to be traced, not run."""
-    from ...compile import control  # 20 ms, for programs that have loops
+    from ...compile.loops import control  # 20 ms, for programs that have loops
 
     return control.traced()
 
@@ -33,7 +33,7 @@ def chosen(pred: Any, true_fn: Function, false_fn: Function, operands: Sequence[
     NotImplemented elsewhere."""
     if not isinstance(pred, Value) or not (type(bare(pred)) is BatchedArray or tracing()):
         return NotImplemented
-    from ...compile import control
+    from ...compile.loops import control
 
     return control.cond(pred, true_fn, false_fn, *operands)
 
@@ -45,7 +45,7 @@ def repeated(name: str, condition: Function, body: Function, carried: Any) -> An
     """
     if not tracing() or not all(isinstance(x, Value) for x in flatten(carried)[0]):
         return NotImplemented
-    from ...compile import control
+    from ...compile.loops import control
 
     found = control.while_loop(condition, body, carried)
     if any(isinstance(y, Value) and y._node is not None for y in flatten(found)[0]):
@@ -60,7 +60,7 @@ def counted(f: Function, init: Any, lower: int, upper: int) -> Any:
     """x = f(i, x) for i from lower to upper - 1, in a trace; NotImplemented elsewhere, and where i has to be a number."""
     if upper - lower < 2 or not tracing() or not all(isinstance(x, Value) for x in flatten(init)[0]):
         return NotImplemented
-    from ...compile import control
+    from ...compile.loops import control
 
     begin = flatten(init)[0]
     if not begin:
@@ -81,7 +81,7 @@ def stacked(f: Function, init: Any, xs: Sequence[Any]) -> Any:
         return NotImplemented
     if len({(tuple(shape_of(x)), dtype_of(x)) for x in xs}) > 1:
         return NotImplemented
-    from ...compile import control
+    from ...compile.loops import control
 
     try:
         carry, ys = control.scan(f, init, stack(*xs, axis=0))

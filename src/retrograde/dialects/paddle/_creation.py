@@ -112,7 +112,7 @@ def _shaped(op: str, shape: tuple[Any, ...], options: dict[str, Any]) -> tuple[i
 
 def _constant(name: str, made_by: str, text: str) -> Any:
     """A function that fills a shape: `f(shape, dtype, name)`, or sizes one by one, and what else creation takes. made_by: the
-    name of NumPy's, which is looked up when it is called (compile/sizes.py)."""
+    name of NumPy's, which is looked up when it is called (compile/trace/sizes.py)."""
 
     def f(
         shape: Any = (), *more: Any, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,

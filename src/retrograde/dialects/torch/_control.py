@@ -100,7 +100,7 @@ def scan(
 
     Raises RuntimeError for what is no function, for what is no tensor, or where there is nothing to go along.
     """
-    from ...compile import control  # 20 ms, for programs that have loops
+    from ...compile.loops import control  # 20 ms, for programs that have loops
 
     _callable("scan: combine_fn must be a function", combine_fn)
     leaves = flatten(xs)[0]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import pipeline
-from .graph import Graph
+from .. import pipeline
+from ..graph import Graph
 
 EARNED, FOR_EACH = 8, 4
 """Calls, one after the other, that have to be pulled back before the gradients of the next one are computed with it: so many, and

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ShapeError
-from .._tree import TreeDef, flatten, unflatten
-from ..backend.canonical import canonical
-from ..core import value as values
-from ..core.batched import BatchedArray
-from ..core.unwrap import bare, concrete
-from ..core.value import Value, dtype_of, make, shape_of
-from ..ops.manipulation import stack, unstack
-from ..ops.structural import concatenate, getitem, reshape
-from ..transform import checkpoint
+from ..._errors import ShapeError
+from ..._tree import TreeDef, flatten, unflatten
+from ...backend.canonical import canonical
+from ...core import value as values
+from ...core.batched import BatchedArray
+from ...core.unwrap import bare, concrete
+from ...core.value import Value, dtype_of, make, shape_of
+from ...ops.manipulation import stack, unstack
+from ...ops.structural import concatenate, getitem, reshape
+from ...transform import checkpoint
+from ..trace.trace import TRACING, tracing
 from . import nested
 from .body import Outlined, outlined
 from .nested import Choice, Loop, While
-from .trace import TRACING, tracing
 
 Function = Callable[..., Any]
 

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from .._state import OFF, open_tapes, state
-from .._tree import TreeDef, flatten, unflatten
-from ..backend import register_backend
-from ..backend.canonical import canonical
-from ..core import value as values
-from ..core.arrays import LevelBackend
-from ..core.aval import Aval
-from ..core.level import Level
-from ..core.primitive import PRIMITIVES
-from ..core.value import LevelArray, Value, dtype_of, make, shape_of
-from .graph import Equation, Graph, Variable
-from .trace import TRACING, Traced, user_line
+from ..._errors import UnsupportedError
+from ..._state import OFF, open_tapes, state
+from ..._tree import TreeDef, flatten, unflatten
+from ...backend import register_backend
+from ...backend.canonical import canonical
+from ...core import value as values
+from ...core.arrays import LevelBackend
+from ...core.aval import Aval
+from ...core.level import Level
+from ...core.primitive import PRIMITIVES
+from ...core.value import LevelArray, Value, dtype_of, make, shape_of
+from ..graph import Equation, Graph, Variable
+from ..trace.trace import TRACING, Traced, user_line
 
 
 class BodyArray(LevelArray):

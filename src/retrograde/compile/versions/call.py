@@ -17,25 +17,25 @@ from typing import Any
 
 import numpy as np
 
-from .._state import WATCHED, grad_mode, refresh, state
-from .._tree import TreeDef, unflatten
-from ..core import bind
-from ..core import level as levels
-from ..core import value as values
-from ..core.batched import BatchedArray
-from ..core.dual import DualArray
-from ..core.level import Level
-from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
-from ..core.record import Primitive
-from ..core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
-from ..tape import autograd, engine
-from ..tape.function import Custom
-from . import pipeline
-from .effects import harmless
+from ..._state import WATCHED, grad_mode, refresh, state
+from ..._tree import TreeDef, unflatten
+from ...core import bind
+from ...core import level as levels
+from ...core import value as values
+from ...core.batched import BatchedArray
+from ...core.dual import DualArray
+from ...core.level import Level
+from ...core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ...core.record import Primitive
+from ...core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
+from ...tape import autograd, engine
+from ...tape.function import Custom
+from .. import pipeline
+from ..graph import Equation, Graph, Variable
+from ..guards.effects import harmless
+from ..trace.sizes import Measured, numpy_of_sizes
+from ..trace.trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
 from .foresight import Foresight, Key, Ready
-from .graph import Equation, Graph, Variable
-from .sizes import Measured, numpy_of_sizes
-from .trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
 

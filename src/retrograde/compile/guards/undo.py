@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.value import Value
-from ..tape import mutation
+from ...core.value import Value
+from ...tape import mutation
 from .reads import Snapshot
 
 _ndarray = np.ndarray

@@ -13,17 +13,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from .._state import LOOKED_AT, OBSERVERS, Observer
-from ..core import value as values
-from ..core.aval import Aval
-from ..core.bind import record
-from ..core.level import Level
-from ..core.node import Accumulate
-from ..core.record import Primitive
-from ..core.value import LevelArray, Value, dtype_of, make, shape_of
-from ..ops.structural import copy
-from ..tape import autograd, inplace, mutation
+from ..._errors import UnsupportedError
+from ..._state import LOOKED_AT, OBSERVERS, Observer
+from ...core import value as values
+from ...core.aval import Aval
+from ...core.bind import record
+from ...core.level import Level
+from ...core.node import Accumulate
+from ...core.record import Primitive
+from ...core.value import LevelArray, Value, dtype_of, make, shape_of
+from ...ops.structural import copy
+from ...tape import autograd, inplace, mutation
 from .trace import ACTIVE, TRACING, Trace, Traced
 
 _ndarray = np.ndarray

@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from .._state import state
-from .._tree import flatten
-from ..core import value as values
-from ..core.node import Accumulate, Node, producer
-from ..core.number import Number
-from ..core.value import Value, shape_of
-from ..ops.random import GENERATORS
-from ..tape.function import Scratch
-from . import call as calls
-from . import failures, log, pipeline
-from .effects import impure
-from .emit import shortcut, straight
-from .graph import Graph
-from .numbers import (
+from ..._errors import UnsupportedError
+from ..._state import state
+from ..._tree import flatten
+from ...core import value as values
+from ...core.node import Accumulate, Node, producer
+from ...core.number import Number
+from ...core.value import Value, shape_of
+from ...ops.random import GENERATORS
+from ...tape.function import Scratch
+from .. import failures, log, pipeline
+from ..emit import shortcut, straight
+from ..graph import Graph
+from ..guards.effects import impure
+from ..guards.reads import Reads, Snapshot
+from ..trace.numbers import (
     APPENDED,
     MISSING,
     PLAIN,
@@ -45,13 +45,13 @@ from .numbers import (
     tensors,
     terms_in,
 )  # fmt: skip
-from .outcomes import Outcomes
-from .reads import Reads, Snapshot
+from ..trace.outcomes import Outcomes
+from ..trace.sizes import CONFIRMED, Axes, Measured, Shapes, numpy_of_sizes
+from ..trace.sizes import standing as standing_in
+from ..trace.substituted import Substituted
+from ..trace.trace import ACTIVE, LOCK, Trace, Traced
+from . import call as calls
 from .results import GradientOf, Results, Tried
-from .sizes import CONFIRMED, Axes, Measured, Shapes, numpy_of_sizes
-from .sizes import standing as standing_in
-from .substituted import Substituted
-from .trace import ACTIVE, LOCK, Trace, Traced
 
 _ndarray = np.ndarray
 

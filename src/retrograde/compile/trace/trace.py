@@ -17,19 +17,19 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .._errors import LevelError, UnsupportedError
-from .._state import grad_mode
-from ..backend import Backend, register_backend
-from ..backend.canonical import canonical_dtype
-from ..backend.numpy import NUMPY
-from ..core import value as values
-from ..core.aval import Aval
-from ..core.number import UNKNOWN, Number, Term
-from ..core.primitive import PRIMITIVES
-from ..core.value import Value, make
-from ..tape.inplace import live_views
-from . import layout
-from .graph import Equation, Graph, Variable
+from ..._errors import LevelError, UnsupportedError
+from ..._state import grad_mode
+from ...backend import Backend, register_backend
+from ...backend.canonical import canonical_dtype
+from ...backend.numpy import NUMPY
+from ...core import value as values
+from ...core.aval import Aval
+from ...core.number import UNKNOWN, Number, Term
+from ...core.primitive import PRIMITIVES
+from ...core.value import Value, make
+from ...tape.inplace import live_views
+from .. import layout
+from ..graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..tape.function import Scratch
-from .numbers import PLAIN
-from .signature import Signature, difference
-from .sizes import Axes, Family, layout
+from ...tape.function import Scratch
+from ..guards.signature import Signature, difference
+from ..trace.numbers import PLAIN
+from ..trace.sizes import Axes, Family, layout
 from .version import Varying, Version
 
 FAMILIES = 64

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from ..core.number import Number, Term, is_int
-from ..core.record import Primitive
-from ..core.value import Value
-from .graph import Equation, Graph, Variable
+from ..._errors import UnsupportedError
+from ...core.number import Number, Term, is_int
+from ...core.record import Primitive
+from ...core.value import Value
+from ..graph import Equation, Graph, Variable
 from .numbers import same
 from .trace import LOCK, Trace, of_sizes
 

@@ -17,23 +17,23 @@ from typing import Any
 
 import numpy as np
 
-from .._collection import Paused
-from .._errors import LevelError, UnsupportedError
-from .._state import WATCHED, state
-from .._tree import flatten, unflatten
-from ..core.node import Accumulate, Node, producer
-from ..core.value import Value
-from . import call as calls
-from . import pipeline
-from .emit import shortcut
-from .numbers import MISSING, PLAIN, STORED, plain, storable
-from .outcomes import Otherwise
+from ..._collection import Paused
+from ..._errors import LevelError, UnsupportedError
+from ..._state import WATCHED, state
+from ..._tree import flatten, unflatten
+from ...core.node import Accumulate, Node, producer
+from ...core.value import Value
+from .. import pipeline
+from ..emit import shortcut
+from ..guards.reads import Reads, Snapshot, TooMuch
+from ..trace.numbers import MISSING, PLAIN, STORED, plain, storable
+from ..trace.outcomes import Otherwise
+from ..trace.substituted import Substituted
+from ..trace.trace import tracing
+from ..versions import call as calls
+from ..versions.version import Changes, Version
+from ..versions.versions import Versions, replaced, scalars_in
 from .outline import Outlined, instrumented
-from .reads import Reads, Snapshot, TooMuch
-from .substituted import Substituted
-from .trace import tracing
-from .version import Changes, Version
-from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
 _now = time.thread_time

@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from .._tree import flatten
-from ..backend.numpy import NUMPY
-from ..core.node import Node, producer, tick
-from ..core.value import Value
-from ..tape import mutation
-from ..tape.inplace import live_views, look_again
-from . import layout, pipeline
-from .graph import Graph, Variable
-from .reads import Reads, TooMuch
-from .sizes import MACHINE
-from .substituted import Substituted
-from .trace import LOCK, TRACING, Trace, Traced
+from ..._tree import flatten
+from ...backend.numpy import NUMPY
+from ...core.node import Node, producer, tick
+from ...core.value import Value
+from ...tape import mutation
+from ...tape.inplace import live_views, look_again
+from .. import layout, pipeline
+from ..graph import Graph, Variable
+from ..guards.reads import Reads, TooMuch
+from ..trace.sizes import MACHINE
+from ..trace.substituted import Substituted
+from ..trace.trace import LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
 

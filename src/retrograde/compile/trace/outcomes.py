@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from ..backend.numpy import NUMPY
-from ..core.number import Term
-from .graph import Equation, Variable
+from ..._errors import UnsupportedError
+from ...backend.numpy import NUMPY
+from ...core.number import Term
+from ..graph import Equation, Variable
 from .numbers import Place, Written, late_leaves
 from .trace import Trace, Traced
 

@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import GradError
-from ..core.arrays import full
-from ..core.aval import Aval
-from ..core.batched import BatchedArray
-from ..core.bind import recorded
-from ..core.dual import DualArray
-from ..core.level import Level
-from ..core.primitive import PRIMITIVES, primitive
-from ..core.value import Value, dtype_of, shape_of
-from ..ops.manipulation import stack, unstack
-from ..ops.rules import batch_size, materialise_batch, move_batch
-from ..ops.samples import normal, sample
-from ..ops.structural import copy, reshape
-from .call import Forward, Program, bare, traced
-from .graph import Equation, Graph, Variable
-from .trace import Trace, Traced
+from ..._errors import GradError
+from ...core.arrays import full
+from ...core.aval import Aval
+from ...core.batched import BatchedArray
+from ...core.bind import recorded
+from ...core.dual import DualArray
+from ...core.level import Level
+from ...core.primitive import PRIMITIVES, primitive
+from ...core.value import Value, dtype_of, shape_of
+from ...ops.manipulation import stack, unstack
+from ...ops.rules import batch_size, materialise_batch, move_batch
+from ...ops.samples import normal, sample
+from ...ops.structural import copy, reshape
+from ..graph import Equation, Graph, Variable
+from ..trace.trace import Trace, Traced
+from ..versions.call import Forward, Program, bare, traced
 
 _ndarray = np.ndarray
 
@@ -332,7 +332,7 @@ def _scan_kernel(xp: Any, *operands: Any, loop: Loop) -> tuple[Any, ...]:
 
 
 def _scan_numpy(*operands: Any, loop: Loop) -> tuple[np.ndarray, ...]:
-    from .emit import loops
+    from ..emit import loops
 
     code = loop.known("code", lambda: loops.scanning(loop))
     found: tuple[np.ndarray, ...] = code(*operands)
@@ -422,7 +422,7 @@ def _scan_batch(op: Any, arrays: Sequence[Any], dims: Sequence[Any], params: dic
 
 def _loop_samples() -> Any:
     """A turn of a damped oscillation with a constant, a sequence and a result; the same from the end."""
-    from ..ops.elementwise import multiply, sin
+    from ...ops.elementwise import multiply, sin
 
     v = [Variable((2,), np.dtype(np.float64)) for _ in range(6)]
     k, c, x, a, b, y = v
@@ -485,7 +485,7 @@ def _cond_kernel(xp: Any, pred: Any, *operands: Any, choice: Choice) -> tuple[An
 
 
 def _cond_numpy(pred: np.ndarray, *operands: Any, choice: Choice) -> tuple[np.ndarray, ...]:
-    from .emit import loops
+    from ..emit import loops
 
     if pred:
         code = choice.known(True, lambda: loops.of_graph(choice.then))
@@ -562,7 +562,7 @@ def _cond_batch(op: Any, arrays: Sequence[Any], dims: Sequence[Any], params: dic
 
 
 def _choice_samples() -> Any:
-    from ..ops.elementwise import multiply, sin
+    from ...ops.elementwise import multiply, sin
 
     x, k, a = (Variable((2,), np.dtype(np.float64)) for _ in range(3))
     y, n, b = x, k, Variable((2,), np.dtype(np.float64))
@@ -611,7 +611,7 @@ def _while_kernel(xp: Any, *operands: Any, loop: While) -> tuple[Any, ...]:
 
 
 def _while_numpy(*operands: Any, loop: While) -> tuple[np.ndarray, ...]:
-    from .emit import loops
+    from ..emit import loops
 
     code = loop.known("code", lambda: loops.repeating(loop))
     found: tuple[np.ndarray, ...] = code(*operands)

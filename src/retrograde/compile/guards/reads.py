@@ -22,14 +22,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.node import Accumulate
-from ..core.value import LevelArray, Value
-from .emit import shortcut
-from .numbers import APPENDED, MISSING, Argument, Place, kinds, plain, same, tensors
+from ...core.node import Accumulate
+from ...core.value import LevelArray, Value
+from ..emit import shortcut
+from ..trace.numbers import APPENDED, MISSING, Argument, Place, kinds, plain, same, tensors
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
 """The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
-_FOLDER = os.path.dirname(os.path.dirname(__file__))
+_COMPILER = __name__.rpartition(".")[0].rpartition(".")[0]
+_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _NUMBERS = (int, float, complex, bool, str, bytes)
 _LEAVES = (
     *_NUMBERS, type(None), np.ndarray, np.generic, np.dtype, LevelArray, type, types.ModuleType, types.BuiltinFunctionType,
@@ -311,7 +312,7 @@ class Reads:
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
-        if str(type(x).__module__).startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
+        if str(type(x).__module__).startswith(_COMPILER):  # a compiled function: what it keeps for itself changes at every call
             self._meet(x, _SELF, *[getattr(x, key) for key in ("_f", "root") if hasattr(x, key)])
             return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
@@ -358,7 +359,7 @@ class Reads:
                     others = (b for b in cls.__mro__ if _ours(b) or _standard(b.__module__))
                     known = name.startswith("__") or any(name in vars(b) for b in others)
                     (self._todo if known or f.__name__ != name else self._methods).append(f)
-                elif isinstance(f, functools.partial) or str(type(f).__module__).startswith(__package__):  # a compiled one
+                elif isinstance(f, functools.partial) or str(type(f).__module__).startswith(_COMPILER):  # a compiled one
                     self._todo.append(f)
 
     # ---------------------------------------------------------------------------------------- the check

@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from .._state import grad_mode, state
-from .._tree import TreeDef, flatten, unflatten
-from ..core import value as values
-from ..core.node import Accumulate, Node, producer
-from ..core.number import Number, Term
-from ..core.value import Value, make
-from ..tape import autograd, inplace, mutation
+from ..._errors import UnsupportedError
+from ..._state import grad_mode, state
+from ..._tree import TreeDef, flatten, unflatten
+from ...core import value as values
+from ...core.node import Accumulate, Node, producer
+from ...core.number import Number, Term
+from ...core.value import Value, make
+from ...tape import autograd, inplace, mutation
+from .. import layout
+from ..trace.numbers import Kept, Place, Written, early_terms, late_leaves, same, terms_in
+from ..trace.outcomes import Otherwise
+from ..trace.substituted import Substituted
+from ..trace.trace import Traced
 from . import call as calls
-from . import layout
-from .numbers import Kept, Place, Written, early_terms, late_leaves, same, terms_in
-from .outcomes import Otherwise
-from .substituted import Substituted
-from .trace import Traced
 
 _ndarray = np.ndarray
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.number import MATHEMATICS, TESTS, Number, Term, as_float, on_numbers
-from ..core.value import Value
+from ...core.number import MATHEMATICS, TESTS, Number, Term, as_float, on_numbers
+from ...core.value import Value
 from .trace import Traced
 
 PLAIN = (int, float)

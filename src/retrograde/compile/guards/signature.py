@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
-from .numbers import PLAIN
+from ..trace.numbers import PLAIN
 
 
 class Signature(NamedTuple):

@@ -1,0 +1,1 @@
+"""Whether a trace holds for a call: what a function reads, what it changes outside itself, and how that is undone."""
