@@ -6,8 +6,8 @@ import pytest
 
 import retrograde.dialects.torch as torch
 from retrograde.compile import jit
-from retrograde.compile.versions.versions import call
-from retrograde.compile.versions.versions.foresight import EARNED
+from retrograde.compile.versions import call
+from retrograde.compile.versions.foresight import EARNED
 
 F = torch.nn.functional
 

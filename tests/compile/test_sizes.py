@@ -15,9 +15,9 @@ import retrograde.dialects.mindspore as mindspore
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 from retrograde.backend.jit import llvm
-from retrograde.compile import compile_report, pipeline
-from retrograde.compile.trace.trace import sizes
-from retrograde.compile.versions.versions.versions import KEPT
+from retrograde.compile import compile_report, pipeline, records
+from retrograde.compile.trace import sizes
+from retrograde.compile.versions.versions import KEPT
 
 F = torch.nn.functional
 nn = torch.nn
@@ -390,7 +390,13 @@ def test_many_sizes_make_few_traces_and_no_machine_code():
     assert len(f._versions) <= KEPT + 1
 
 
-def test_sizes_that_come_often_become_machine_code_up_to_a_number(monkeypatch):
+@pytest.fixture
+def unkept(monkeypatch):
+    """No program is found on disk, where an earlier run has left it."""
+    monkeypatch.setattr(records, "_kept", lambda key, graph: None)
+
+
+def test_sizes_that_come_often_become_machine_code_up_to_a_number(monkeypatch, unkept):
     if not llvm.available():
         pytest.skip("no llvmlite")
     monkeypatch.setattr(sizes, "MACHINE", 3)
@@ -405,7 +411,7 @@ def test_sizes_that_come_often_become_machine_code_up_to_a_number(monkeypatch):
     assert sum(type(v.compiled) is not pipeline.Growing for v in made) == 3
 
 
-def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code(capsys):
+def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code(capsys, unkept):
     @torch.compile
     def f(x):
         y = torch.tanh(x) * x.shape[0] + 1

@@ -76,7 +76,7 @@ def _in_autocast() -> bool:
 
 def is_compiling() -> bool:
     """Whether a function that is to be compiled is running: traced, deferred, or as it is to see what it does."""
-    trace, compiled = (sys.modules.get(f"retrograde.compile.{name}") for name in ("trace", "compiled"))
+    trace, compiled = (sys.modules.get(f"retrograde.compile.{name}") for name in ("trace.trace", "compiled"))
     if compiled is not None and threading.get_ident() in compiled.ALONE:
         return True
     return trace is not None and bool(trace.tracing())
