@@ -22,6 +22,8 @@ from typing import Any
 
 from .. import _activate
 from .._collection import Paused
+from .._errors import UnsupportedError
+from ..backend import launch, processes
 from .compiling import Compiling
 
 NAME = "run"
@@ -30,7 +32,9 @@ HELP = "run a Python program with `import torch` (and the other dialects there a
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
-    parser.usage = "retrograde run [--compile | --real | --nan [--json]] (SCRIPT | -m MODULE) [ARGS...]"
+    parser.usage = (
+        "retrograde run [--processes N [--prefix]] [--compile | --real | --nan [--json]] (SCRIPT | -m MODULE) [ARGS...]"
+    )
     parser.add_argument(
         "--compile", action="store_true",
         help="compile the statements that take the time, such as a training step, while the program runs, and say on standard "
@@ -45,6 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="with --nan: say it on standard output as JSON, and print there nothing else"
     )
+    parser.add_argument(
+        "--processes", type=int, metavar="N",
+        help="start N processes of the program through MPI, which torch.distributed and the other dialects' collective "
+        "operations connect",
+    )  # fmt: skip
+    parser.add_argument("--prefix", action="store_true", help="with --processes: begin each line with the process's number")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or a folder or zip file with __main__.py")
 
@@ -52,6 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Divide the arguments into our own and the program's, which come after what names the program."""
     for i, argument in enumerate(arguments):
+        if i and arguments[i - 1] == "--processes":
+            continue
         if argument == "-m":
             return list(arguments[: i + 2]), list(arguments[i + 2 :])
         if argument.startswith("-m") or not argument.startswith("-"):
@@ -77,6 +89,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if options.json and not options.nan:
         print("retrograde run: --json goes with --nan", file=sys.stderr)
         return 2
+    if options.processes is not None:
+        return _several(options, rest)
+    processes.describe()
     dialects = _activate.available()
     if dialects and not options.real:
         _activate.take_over(dialects)
@@ -110,6 +125,24 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         _begin_traceback_in_program()
         raise
     return 0
+
+
+def _several(options: argparse.Namespace, rest: list[str]) -> int:
+    """Become what starts several processes of the program: signals and the exit status are its."""
+    if options.processes < 1:
+        print(f"retrograde run: --processes wants a number above 0, got {options.processes}", file=sys.stderr)
+        return 2
+    flags = [f"--{name}" for name in ("compile", "real", "nan", "json") if getattr(options, name)]
+    program = [options.script] if options.module is None else ["-m", options.module]
+    try:
+        whole = launch.command(
+            options.processes, [sys.executable, "-m", "retrograde", NAME, *flags, *program, *rest], prefix=options.prefix
+        )
+    except UnsupportedError as problem:
+        print(f"retrograde run: {problem}", file=sys.stderr)
+        return 2
+    sys.stdout.flush()
+    return launch.become(whole)
 
 
 def _load_ahead(script: str | None, dialects: Sequence[str]) -> None:

@@ -19,8 +19,6 @@ _NAMES = {
     "_functional_collectives": ("all_to_all_single_autograd", "wait_tensor"),
     "_tensor": ("DTensor", "DeviceMesh", "Partial", "Replicate", "Shard", "distribute_tensor"),
     "_tensor.experimental": ("implicit_replication",),
-    "algorithms": (),
-    "algorithms.join": ("Join",),
     "autograd": ("DistAutogradContext", "backward", "context", "get_gradients", "is_available"),
     "checkpoint": ("FileSystemReader", "FileSystemWriter", "load", "save"),
     "checkpoint.hf_storage": ("HuggingFaceStorageReader", "HuggingFaceStorageWriter"),
@@ -33,7 +31,6 @@ _NAMES = {
         "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecision", "MixedPrecisionPolicy", "fully_shard",
     ),
     "fsdp.fully_sharded_data_parallel": ("FullyShardedDataParallel", "ShardingStrategy", "StateDictType"),
-    "optim": ("ZeroRedundancyOptimizer",),
     "rpc": ("RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"),
     "tensor": (
         "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor",

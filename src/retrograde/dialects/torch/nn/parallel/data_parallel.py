@@ -26,14 +26,3 @@ def data_parallel(
 ) -> Any:  # fmt: skip
     """Call a module on its inputs (a tuple, or one)."""
     return module(*(inputs if isinstance(inputs, tuple) else (inputs,)), **(module_kwargs or {}))
-
-
-class DistributedDataParallel(Module):
-    """Of a process group; raises ValueError, since there is none: use the module itself where there is one process."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        raise ValueError(
-            "DistributedDataParallel: retrograde's torch dialect runs in one process; wrap the module only where "
-            "torch.distributed.is_initialized()"
-        )

@@ -13,16 +13,17 @@ from .sampler import Sampler
 class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index from `rank` on, of an order that is shuffled anew with the seed and the epoch.
 
-    The last indices are dropped, or the first ones repeated, so that all shares have one length. There are no process
-    groups here, so `num_replicas` and `rank` have to be given. Raises ValueError where they are not, or are out of range.
+    The last indices are dropped, or the first ones repeated, so that all shares have one length. `num_replicas` and `rank` are
+    those of the process group where they are not given. Raises ValueError without either, and where they are out of range.
     """
 
     def __init__(self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False) -> None:  # fmt: skip
         if num_replicas is None or rank is None:
-            raise ValueError(
-                "DistributedSampler: give num_replicas and rank; retrograde's torch dialect has no process group to ask"
-            )
+            from ...distributed import get_rank, get_world_size
+
+            num_replicas = get_world_size() if num_replicas is None else num_replicas
+            rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"DistributedSampler: rank must lie in [0, {num_replicas}), got {rank}")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0

@@ -1,0 +1,437 @@
+"""Groups of processes that exchange arrays, over MPI: what the dialects' collective operations stand on.
+
+A process that nothing has started beside others is a group of one, for which MPI is not loaded. Everything else goes through
+mpi4py and whatever MPI it is built on, without a protocol of our own. Every operation begins without waiting and gives a
+`Pending`: so whoever waits has a limit of time, and answers to an interrupt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable, MutableMapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .._errors import UnsupportedError
+
+TIMEOUT = 1800.0
+"""Seconds that an operation waits for the other processes, unless its group says otherwise."""
+CHECKED = 10
+"""The first operations of a group for which the processes compare what they are about to do."""
+REDUCTIONS = {
+    "sum": "SUM", "mean": "SUM", "product": "PROD", "min": "MIN", "max": "MAX", "and": "BAND", "or": "BOR", "xor": "BXOR",
+}  # fmt: skip
+"""How elements of several processes are combined, and by which operation of MPI."""
+_HEADER = 512
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_LOCAL = (
+    ("LOCAL_RANK", ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"), "0"),
+    ("LOCAL_WORLD_SIZE", ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"), "1"),
+)
+
+
+class Disagreement(RuntimeError):
+    """The processes of a group are about to do different things."""
+
+
+class TimedOut(RuntimeError):
+    """Not all processes of a group have come in time."""
+
+
+def started() -> tuple[int, int]:
+    """The number of this process and how many there are, as an MPI's launcher says; (0, 1) without one."""
+    rank, size = (next((os.environ[n] for n in names if n in os.environ), None) for names in (_RANKS, _SIZES))
+    return (0, 1) if rank is None or size is None else (int(rank), int(size))
+
+
+def describe(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Set what programs read of the process they are (RANK, WORLD_SIZE ...), where a launcher of MPI has started it and nothing
+    else has set it."""
+    rank, size = started()
+    if size == 1 and not any(n in environ for n in _RANKS):
+        return
+    environ.setdefault("RANK", str(rank))
+    environ.setdefault("WORLD_SIZE", str(size))
+    for name, sources, otherwise in _LOCAL:
+        environ.setdefault(name, next((environ[n] for n in sources if n in environ), otherwise))
+    environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    environ.setdefault("MASTER_PORT", "29500")
+
+
+@functools.cache
+def _mpi() -> Any:
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as problem:  # a RuntimeError where there is no MPI below it
+        raise UnsupportedError(
+            f"several processes exchange arrays through MPI, which cannot be loaded here ({problem}); "
+            "pip install 'retrograde[mpi]' brings mpi4py and an MPI"
+        ) from problem
+    return MPI
+
+
+class Pending:
+    """An operation between processes that has begun."""
+
+    def __init__(self, group: Group, name: str, requests: Sequence[Any], finish: Callable[[], Any]) -> None:
+        self._group, self._name, self._requests, self._finish = group, name, list(requests), finish
+        self._found: Any = None
+        self._complete = not self._requests
+        if self._complete:
+            self._found = finish()
+
+    def done(self) -> bool:
+        """Whether it is complete."""
+        if not self._complete and all(r.Test() for r in self._requests):
+            self._end()
+        return self._complete
+
+    def wait(self, timeout: float | None = None) -> Any:
+        """What it gives, as soon as all processes have done their part.
+
+        Raises TimedOut after `timeout` seconds (the group's, where it is None).
+        """
+        if self._complete:
+            return self._found
+        limit = self._group.timeout if timeout is None else timeout
+        begun = now = time.perf_counter()
+        while not self.done():
+            now = time.perf_counter()
+            if now - begun > limit:
+                raise TimedOut(
+                    f"{self._name}: process {self._group.rank} of {self._group.size} has waited {limit:g} s for the others, of "
+                    "which some have not come to this operation, or have ended"
+                )
+            if now - begun > 1e-3:
+                time.sleep(min(1e-3, (now - begun) / 50))
+            elif now - begun > 2e-5:
+                time.sleep(0)  # there may be more processes than cores
+        return self._found
+
+    def _end(self) -> None:
+        self._complete, self._requests = True, []
+        self._found = self._finish()
+
+
+class Group:
+    """Some of the processes, in an order.
+
+    ranks: their numbers among all processes. rank: the place of this one among them, -1 where it is none of them.
+    """
+
+    def __init__(self, comm: Any, ranks: Sequence[int], timeout: float = TIMEOUT) -> None:
+        self._comm, self.ranks, self.timeout = comm, tuple(ranks), timeout
+        self.size = len(self.ranks)
+        own = started_rank()
+        self.rank = self.ranks.index(own) if own in self.ranks else -1
+        self._count = 0
+
+    # ---------------------------------------------------------------------------------------- what is the same for all
+
+    def _agree(self, name: str, array: np.ndarray | None, *options: Any) -> None:
+        """Compare with the others what is about to be done, for the first operations and where
+        TORCH_DISTRIBUTED_DEBUG=DETAIL asks for it."""
+        self._count += 1
+        always = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
+        if self.size == 1 or not (always or self._count <= CHECKED):
+            return
+        said = [name, *([] if array is None else [f"{array.dtype}{list(array.shape)}"]), *map(str, options)]
+        mine = np.zeros(_HEADER, np.uint8)
+        text = " ".join(said).encode()[:_HEADER]
+        mine[: len(text)] = np.frombuffer(text, np.uint8)
+        every = np.empty((self.size, _HEADER), np.uint8)
+        Pending(self, name, [self._comm.Iallgather(mine, every)], bool).wait()
+        if (every == mine).all():
+            return
+        texts = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in every]
+        found = "; ".join(f"process {self.ranks[i]}: {t}" for i, t in enumerate(texts))
+        raise Disagreement(f"{name}: the processes do not do the same: {found}")
+
+    def _begin(
+        self, name: str, array: np.ndarray | None, start: Callable[[Any], Any], finish: Callable[[], Any], *options: Any,
+    ) -> Pending:  # fmt: skip
+        if self.rank < 0:
+            raise ValueError(f"{name}: process {started_rank()} is not in the group of processes {list(self.ranks)}")
+        if self.size == 1:
+            return Pending(self, name, [], finish)
+        self._agree(name, array, *options)
+        return Pending(self, name, [start(self._comm)], finish)
+
+    def root(self, name: str, process: int) -> int:
+        """The place in the group of a process with a number among all."""
+        if process not in self.ranks:
+            raise ValueError(f"{name}: process {process} is not in the group of processes {list(self.ranks)}")
+        return self.ranks.index(process)
+
+    # ---------------------------------------------------------------------------------------- collective operations
+
+    def barrier(self) -> Pending:
+        """Wait for all."""
+        return self._begin("barrier", None, lambda c: c.Ibarrier(), lambda: None)
+
+    def all_reduce(self, array: np.ndarray, how: str = "sum") -> Pending:
+        """The elements of all processes' arrays combined: an array like this one."""
+        wide, rounded = _widened(array, how)
+        return self._begin(
+            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, wide, getattr(_mpi(), REDUCTIONS[how])),
+            lambda: rounded(_averaged(wide, how, self.size)), how,
+        )  # fmt: skip
+
+    def all_reduce_in_place(self, array: np.ndarray, how: str = "sum") -> Pending:
+        """As `all_reduce` with the result in the array itself, which lies without gaps and has a dtype that MPI adds up."""
+        return self._begin(
+            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, array, getattr(_mpi(), REDUCTIONS[how])),
+            lambda: _averaged(array, how, self.size), how,
+        )  # fmt: skip
+
+    def reduce(self, array: np.ndarray, root: int, how: str = "sum") -> Pending:
+        """As `all_reduce`, for the process at place `root`; the others get None."""
+        wide, rounded = _widened(array, how)
+        mine = self.rank == root
+
+        def start(c: Any) -> Any:
+            op = getattr(_mpi(), REDUCTIONS[how])
+            return c.Ireduce(_mpi().IN_PLACE, wide, op, root) if mine else c.Ireduce(wide, None, op, root)
+
+        return self._begin(
+            "reduce", array, start, lambda: rounded(_averaged(wide, how, self.size)) if mine else None, how, f"to {root}"
+        )
+
+    def broadcast(self, array: np.ndarray, root: int) -> Pending:
+        """The array of the process at place `root`; the others' say shape and dtype."""
+        found = np.array(array, order="C")
+        return self._begin("broadcast", array, lambda c: c.Ibcast(_bytes(found), root), lambda: found, f"from {root}")
+
+    def all_gather(self, array: np.ndarray, shapes: Sequence[Sequence[int]] | None = None) -> Pending:
+        """The arrays of all, in a list. shapes: theirs, where they are not all like this one."""
+        given = np.ascontiguousarray(array)
+        places = _Places(given.dtype, [array.shape] * self.size if shapes is None else shapes)
+        return self._begin(
+            "all_gather", None if shapes is not None else array,
+            lambda c: c.Iallgatherv(_bytes(given), places.spec()), lambda: places.parts(own=given),
+        )  # fmt: skip
+
+    def gather(self, array: np.ndarray, root: int) -> Pending:
+        """The arrays of all, in a list, for the process at place `root`; the others get None."""
+        given, mine = np.ascontiguousarray(array), self.rank == root
+        places = _Places(given.dtype, [array.shape] * (self.size if mine else 0))
+        return self._begin(
+            "gather", array, lambda c: c.Igatherv(_bytes(given), places.spec() if mine else None, root),
+            lambda: places.parts(own=given) if mine else None, f"to {root}",
+        )  # fmt: skip
+
+    def scatter(self, arrays: Sequence[np.ndarray] | None, like: np.ndarray, root: int) -> Pending:
+        """One of the arrays of the process at place `root`, which are all like `like`."""
+        found = np.empty(like.shape, like.dtype)
+        mine = self.rank == root
+        places = _Places(like.dtype, [like.shape] * (self.size if mine else 0))
+        if mine:
+            if arrays is None or len(arrays) != self.size:
+                raise ValueError(f"scatter: {0 if arrays is None else len(arrays)} arrays for {self.size} processes")
+            places.fill(arrays)
+
+        def finish() -> np.ndarray:
+            return places.parts()[0] if self.size == 1 else found
+
+        return self._begin(
+            "scatter", like, lambda c: c.Iscatterv(places.spec() if mine else None, _bytes(found), root), finish, f"from {root}"
+        )
+
+    def reduce_scatter(self, arrays: Sequence[np.ndarray], how: str = "sum") -> Pending:
+        """The lists of all combined element by element, and of the result the entry with this process's place."""
+        if len(arrays) != self.size:
+            raise ValueError(f"reduce_scatter: {len(arrays)} arrays for {self.size} processes")
+        counts = [a.size for a in arrays]
+        flat = np.concatenate([np.ravel(a) for a in arrays])
+        wide, rounded = _widened(flat, how)
+        found = np.empty(counts[self.rank], wide.dtype)
+        shape = arrays[self.rank].shape
+
+        def finish() -> np.ndarray:
+            result = wide if self.size == 1 else found
+            return rounded(_averaged(result, how, self.size)).reshape(shape)
+
+        return self._begin(
+            "reduce_scatter", flat,
+            lambda c: c.Ireduce_scatter(wide, found, counts, getattr(_mpi(), REDUCTIONS[how])), finish, how,
+        )  # fmt: skip
+
+    def all_to_all(self, arrays: Sequence[np.ndarray], shapes: Sequence[Sequence[int]]) -> Pending:
+        """The entry of each process's list that has this process's place. shapes: of what comes."""
+        dtype = arrays[0].dtype
+        given, found = _Places(dtype, [a.shape for a in arrays]), _Places(dtype, shapes)
+        given.fill(arrays)
+        return self._begin(
+            "all_to_all", None, lambda c: c.Ialltoallv(given.spec(), found.spec()),
+            lambda: (given if self.size == 1 else found).parts(), str(dtype),
+        )  # fmt: skip
+
+    # ---------------------------------------------------------------------------------------- objects
+
+    def all_gather_objects(self, x: Any) -> list[Any]:
+        """The objects of all, pickled on the way."""
+        data = np.frombuffer(pickle.dumps(x), np.uint8)
+        sizes = self.all_gather(np.array([len(data)])).wait()
+        return [pickle.loads(a.tobytes()) for a in self.all_gather(data, [tuple(n) for n in sizes]).wait()]  # noqa: S301
+
+    def broadcast_object(self, x: Any, root: int) -> Any:
+        """The object of the process at place `root`."""
+        data = np.frombuffer(pickle.dumps(x if self.rank == root else None), np.uint8)
+        size = self.broadcast(np.array([len(data)]), root).wait()
+        mine = data if self.rank == root else np.empty(int(size[0]), np.uint8)
+        return pickle.loads(self.broadcast(mine, root).wait().tobytes())  # noqa: S301 - from a process of this program
+
+    # ---------------------------------------------------------------------------------------- between two
+
+    def send(self, array: np.ndarray, to: int, tag: int = 0) -> Pending:
+        """Send an array to the process at place `to`."""
+        self._two("send", to)
+        given = np.array(array, order="C")
+        return Pending(self, "send", [self._comm.Isend(_bytes(given), to, tag)], lambda: given is None)
+
+    def receive(self, like: np.ndarray, source: int | None = None, tag: int = 0) -> Pending:
+        """An array like `like` from the process at place `source`, or from any: the array, and the place of who sent it."""
+        if source is not None or self.size == 1:
+            self._two("recv", source or 0)
+        found, status = np.empty(like.shape, like.dtype), _mpi().Status()
+        request = self._comm.Irecv(_bytes(found), _mpi().ANY_SOURCE if source is None else source, tag)
+        return Pending(self, "recv", [_Received(request, status)], lambda: (found, status.Get_source()))
+
+    def _two(self, name: str, other: int) -> None:
+        if other == self.rank:
+            raise ValueError(f"{name}: process {self.ranks[other]} is this one; name another process")
+        if not 0 <= other < self.size:
+            raise ValueError(f"{name}: there is no process {other} in a group of {self.size}")
+
+
+class _Received:
+    """A request that leaves where its message came from in a status."""
+
+    def __init__(self, request: Any, status: Any) -> None:
+        self._request, self._status = request, status
+
+    def Test(self) -> bool:
+        return bool(self._request.Test(self._status))
+
+
+class _Places:
+    """Arrays of one dtype one behind the other, as MPI is told of them."""
+
+    def __init__(self, dtype: np.dtype, shapes: Sequence[Sequence[int]]) -> None:
+        self.shapes = [tuple(s) for s in shapes]
+        self.counts = [math.prod(s) for s in self.shapes]
+        self.flat = np.empty(sum(self.counts), dtype)
+
+    def spec(self) -> list[Any]:
+        size = self.flat.dtype.itemsize
+        return [_bytes(self.flat), [n * size for n in self.counts]]
+
+    def fill(self, arrays: Sequence[np.ndarray]) -> None:
+        for place, a in zip(np.split(self.flat, np.cumsum(self.counts)[:-1]), arrays):
+            place[...] = np.ravel(a)
+
+    def parts(self, own: np.ndarray | None = None) -> list[np.ndarray]:
+        if own is not None and len(self.shapes) == 1:  # a group of one, in which nothing was sent
+            return [own.copy()]
+        return [p.reshape(s) for p, s in zip(np.split(self.flat, np.cumsum(self.counts)[:-1]), self.shapes)]
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """An array that lies without gaps as bytes: what is only moved may have any dtype."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
+    if how not in REDUCTIONS:
+        raise ValueError(f"all_reduce: {how!r} is none of {', '.join(REDUCTIONS)}")
+    dtype = array.dtype
+    if dtype.kind == "b":
+        wide = np.uint8
+    elif (dtype.kind in "iufc" and dtype.itemsize > 2) or dtype.kind in "iu":
+        wide = dtype.type  # type: ignore[assignment]
+    else:
+        wide = np.float32  # type: ignore[assignment]
+    if how in ("and", "or", "xor") and dtype.kind not in "biu":
+        raise TypeError(f"all_reduce: bits are combined of integers, not of {dtype}")
+    made = np.array(array, dtype=wide, order="C")
+    return made, lambda found: found if found.dtype == dtype else found.astype(dtype)
+
+
+def _averaged(array: np.ndarray, how: str, size: int) -> np.ndarray:
+    if how == "mean" and size > 1:
+        if array.dtype.kind in "iu":
+            array //= size
+        else:
+            array /= size
+    return array
+
+
+# -------------------------------------------------------------------------------------------- all processes
+
+_WORLD: Group | None = None
+
+
+def started_rank() -> int:
+    """The number of this process among all that were started together."""
+    return int(_mpi().COMM_WORLD.rank) if "mpi4py.MPI" in sys.modules else started()[0]
+
+
+def world(timeout: float = TIMEOUT) -> Group:
+    """All processes that were started together. MPI is begun where there are several, and an exception that nobody catches ends
+    all of them, with the number of the process in front of its traceback.
+
+    Raises UnsupportedError where there is no MPI.
+    """
+    global _WORLD
+    if _WORLD is None:
+        if started()[1] == 1:
+            _WORLD = Group(None, (0,), timeout)
+        else:
+            comm = _mpi().COMM_WORLD.Dup()
+            _WORLD = Group(comm, range(comm.size), timeout)
+            _end_together()
+    _WORLD.timeout = timeout
+    return _WORLD
+
+
+def group(ranks: Sequence[int], timeout: float = TIMEOUT) -> Group:
+    """A group of some of all processes, made by each of them; by those that are not in it as well, at the same place."""
+    every = world()
+    if every._comm is None:
+        return Group(None, ranks, timeout)
+    if every.rank not in ranks:
+        return Group(None, ranks, timeout)
+    chosen = every._comm.Get_group().Incl(list(ranks))
+    return Group(every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000), ranks, timeout)
+
+
+def forget() -> None:
+    """Let the next `world` begin anew."""
+    global _WORLD
+    _WORLD = None
+
+
+def _end_together() -> None:
+    """Let an exception that nobody catches end all processes."""
+    before = sys.excepthook
+
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        rank = started_rank()
+        print(f"process {rank} of {_mpi().COMM_WORLD.size} ends with an exception, and the others with it:", file=sys.stderr)
+        with contextlib.suppress(Exception):
+            before(kind, error, trace)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        _mpi().COMM_WORLD.Abort(1)
+
+    sys.excepthook = report

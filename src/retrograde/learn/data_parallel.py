@@ -1,0 +1,185 @@
+"""Data-parallel training: the gradients that several processes have of the same parameters, averaged while backward still runs.
+
+Parameters are put into buckets, in the opposite order, since that is about the order in which their gradients are complete. A
+bucket's reduction begins as soon as its last gradient is there, and the pass waits for all of them at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backend.processes import Group, Pending
+from ..core.node import Accumulate
+from ..core.value import Value, make
+from ..tape import hooks, mutation
+from ..tape.engine import current_run, discover
+
+BUCKET = 25 << 20
+"""Bytes of a bucket at most, unless a parameter alone has more."""
+FIRST = 1 << 20
+"""Bytes of the bucket that is complete first, so that there is something to send early."""
+
+Reduction = Callable[["Bucket"], Callable[[], Any]]
+"""What begins the reduction of a bucket, and gives what waits for its result: the elements for `Bucket.flat`."""
+
+
+class Bucket:
+    """Parameters whose gradients are reduced together.
+
+    flat: their elements, one gradient behind the other; index: the place among the buckets.
+    """
+
+    def __init__(self, index: int, parameters: Sequence[Value], last: bool) -> None:
+        self.index, self.parameters, self.last = index, list(parameters), last
+        sizes = [p._a.size for p in parameters]
+        ends = np.cumsum(sizes)
+        self.places = [slice(int(end) - n, int(end)) for n, end in zip(sizes, ends)]
+        self.flat = np.zeros(int(ends[-1]), parameters[0]._a.dtype)
+        self.missing: set[int] = set()
+        """The places of the parameters whose gradients are not there yet."""
+        self.result: Callable[[], Any] | None = None
+
+    def gather(self) -> None:
+        """Copy the gradients that there are into `flat`, and zeros for the others."""
+        for p, place in zip(self.parameters, self.places):
+            self.flat[place] = 0 if p._grad is None else _dense(p._grad).reshape(-1)
+
+
+def _dense(grad: Any) -> np.ndarray:
+    a = grad._a
+    return a if isinstance(a, np.ndarray) else a.dense()
+
+
+def buckets(parameters: Sequence[Value], most: int = BUCKET, first: int = FIRST) -> list[Bucket]:
+    """The parameters in buckets of one dtype each, the last parameters first."""
+    groups: list[list[Value]] = []
+    open_: dict[np.dtype, tuple[list[Value], int]] = {}
+    for p in reversed(parameters):
+        group, size = open_.get(p._a.dtype, ([], 0))
+        limit = min(first, most) if not groups or groups[0] is group else most
+        if not group or size + p._a.nbytes > limit:
+            group, size = [], 0
+            groups.append(group)
+        group.append(p)
+        open_[p._a.dtype] = group, size + p._a.nbytes
+    return [Bucket(k, g, k == len(groups) - 1) for k, g in enumerate(groups)]
+
+
+class Reducer:
+    """What averages gradients over a group of processes in each backward pass that is announced by `expect`.
+
+    unused: whether parameters may take no part in a pass: then the processes tell each other which did, and those in which none
+    took part keep the gradient they have. reduction: what is done with a bucket, in place of the mean.
+    """
+
+    def __init__(self, parameters: Sequence[Value], group: Group, *, most: int = BUCKET, unused: bool = False) -> None:
+        self.group, self.unused = group, unused
+        self.parameters = list(parameters)
+        self.buckets = buckets(self.parameters, most)
+        self.reduction: Reduction = self.mean
+        self.divisor = group.size
+        self.running = False
+        """Whether a pass was announced in which gradients are to be reduced."""
+        self._begun = False  # whether a gradient has come in it
+        self._used = np.zeros(len(self.parameters), np.int32)
+        self._number = {id(p): i for i, p in enumerate(self.parameters)}
+        self._next = 0  # the bucket that is reduced next: in one order in all processes
+        self._handles = [
+            hooks.add_post_accumulate_hook(p, lambda _, b=b, i=i: self._arrived(b, i))
+            for b in self.buckets for i, p in enumerate(b.parameters)
+        ]  # fmt: skip
+
+    def expect(self, outputs: Sequence[Value]) -> None:
+        """Announce a backward pass from some of these values, in which gradients are reduced."""
+        self.running, self._begun, self._next = True, False, 0
+        self._used[:] = 0
+        for b in self.buckets:
+            b.missing, b.result = set(range(len(b.parameters))), None
+        if self.unused:
+            edges = [y._node for y in outputs if y._node is not None]
+            reached = {*discover([e for e in edges if type(e) is not Accumulate], frozenset())[1], *edges}
+            for b in self.buckets:
+                b.missing = {i for i in b.missing if b.parameters[i]._node in reached}
+
+    def unfinished(self) -> list[int]:
+        """The numbers of the parameters without which the pass before has not come to an end; none where it has."""
+        if not (self.running and self._begun):
+            return []
+        return [self._number[id(b.parameters[i])] for b in self.buckets for i in sorted(b.missing)]
+
+    def _arrived(self, bucket: Bucket, i: int) -> None:
+        if not self.running:
+            return
+        if not self._begun:
+            self._begun = True
+            current_run().at_end.append(self._end)
+            self._start_complete()  # buckets of which no parameter takes part
+        self._used[self._number[id(bucket.parameters[i])]] = 1
+        bucket.missing.discard(i)
+        if not bucket.missing:
+            self._start_complete()
+
+    def _start_complete(self) -> None:
+        while self._next < len(self.buckets) and not self.buckets[self._next].missing:
+            bucket = self.buckets[self._next]
+            bucket.gather()
+            bucket.result = self.reduction(bucket)
+            self._next += 1
+
+    def mean(self, bucket: Bucket) -> Callable[[], Any]:
+        """The mean over the processes."""
+        pending = total(self.group, bucket.flat)
+
+        def result() -> np.ndarray:
+            found: np.ndarray = pending.wait()
+            found /= self.divisor
+            return found
+
+        return result
+
+    def _end(self) -> None:
+        if self._next < len(self.buckets):
+            return  # parameters are missing: the next announcement says so
+        self.running = False
+        used = self.group.all_reduce(self._used, "max").wait() if self.unused else None
+        for b in self.buckets:
+            assert b.result is not None
+            found = b.result()
+            for p, place in zip(b.parameters, b.places):
+                if used is None or used[self._number[id(p)]]:
+                    _give(p, found[place])
+
+    def shadow(self) -> None:
+        """Take part in the reductions of a pass of the other processes, with zeros."""
+        pending = []
+        for b in self.buckets:
+            b.flat[:] = 0
+            pending.append(self.reduction(b))
+        for result in pending:
+            result()
+        if self.unused:
+            self.group.all_reduce(np.zeros_like(self._used), "max").wait()
+
+    def remove(self) -> None:
+        """Take the hooks away."""
+        for handle in self._handles:
+            handle.remove()
+
+
+def total(group: Group, flat: np.ndarray) -> Pending:
+    """The sum over the processes, in place where MPI adds up the dtype."""
+    if flat.dtype.kind == "f" and flat.dtype.itemsize >= 4:
+        return group.all_reduce_in_place(flat)
+    return group.all_reduce(flat)
+
+
+def _give(p: Value, elements: np.ndarray) -> None:
+    grad = p._grad
+    if grad is None or not isinstance(grad._a, np.ndarray) or not grad._a.flags.writeable:
+        p._grad = make(type(p)._gradient, elements.reshape(p._a.shape).copy())
+        return
+    np.copyto(grad._a, elements.reshape(p._a.shape))
+    mutation.note(grad._a)
