@@ -430,8 +430,14 @@ def _end_together() -> None:
         print(f"process {rank} of {_mpi().COMM_WORLD.size} ends with an exception, and the others with it:", file=sys.stderr)
         with contextlib.suppress(Exception):
             before(kind, error, trace)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        _mpi().COMM_WORLD.Abort(1)
+        end_all(1)
 
     sys.excepthook = report
+
+
+def end_all(status: int) -> None:
+    """End all processes that were started together, this one included, where MPI has begun."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "mpi4py.MPI" in sys.modules:
+        _mpi().COMM_WORLD.Abort(status)
