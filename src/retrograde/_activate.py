@@ -32,6 +32,12 @@ def available() -> tuple[str, ...]:
     return tuple(sorted(info.name for info in pkgutil.iter_modules(folder) if info.ispkg and not info.name.startswith("_")))
 
 
+def own_name(name: str) -> str:
+    """The name of a module of an active dialect in this package, which has its code; of another one the name itself."""
+    place = _COMPANIONS.get(name.partition(".")[0], name.partition(".")[0]) + "".join(name.partition(".")[1:])
+    return f"{DIALECTS}.{place}" if place.partition(".")[0] in active() else name
+
+
 def activate(*dialects: str) -> None:
     """Make `import NAME`, and every `import NAME.x.y`, resolve to retrograde's dialect, for each name given.
 

@@ -91,8 +91,17 @@ class Pending:
 
     def done(self) -> bool:
         """Whether it is complete."""
-        if not self._complete and all(r.Test() for r in self._requests):
-            self._end()
+        if not self._complete:
+            try:
+                complete = all(r.Test() for r in self._requests)
+            except _mpi().Exception as problem:
+                self._complete = True
+                raise Disagreement(
+                    f"{self._name}: MPI says {problem}; probably the processes are not at the same operation, or their arrays "
+                    "differ in shape or dtype: TORCH_DISTRIBUTED_DEBUG=DETAIL lets them compare that before each one"
+                ) from problem
+            if complete:
+                self._end()
         return self._complete
 
     def wait(self, timeout: float | None = None) -> Any:

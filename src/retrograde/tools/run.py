@@ -202,6 +202,7 @@ def _prepare_module(main: ModuleType, name: str, rest: list[str]) -> CodeType:
     """Set up the process for a module, as `python -m` does; returns the code to run."""
     sys.argv[:] = ["-m", *rest]
     _set_first_path(os.getcwd())
+    name = _activate.own_name(name)
     spec = _find(name)
     if spec is not None and spec.submodule_search_locations is not None:
         name += ".__main__"
