@@ -62,4 +62,19 @@ except RuntimeError as error:
     assert "idle.weight" in str(error) and "find_unused_parameters" in str(error)
 else:
     raise AssertionError("nothing was said")
+
+# statistics of all processes: the values, gradients and running statistics of the whole batch on one
+torch.manual_seed(3)
+whole, mine = nn.BatchNorm2d(3), nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))[0]
+assert type(mine) is nn.SyncBatchNorm
+x = torch.randn(8, 3, 2, 2)
+a, b = x.clone().requires_grad_(), x.chunk(count)[rank].clone().requires_grad_()
+y, z = whole(a), mine(b)
+weight = torch.arange(96.0).reshape(8, 3, 2, 2).sin()
+(y * weight).sum().backward()
+(z * weight.chunk(count)[rank]).sum().backward()
+assert torch.allclose(z, y.chunk(count)[rank], atol=1e-5)
+assert torch.allclose(b.grad, a.grad.chunk(count)[rank], atol=1e-5)
+assert torch.allclose(mine.running_var, whole.running_var, atol=1e-6)
+assert torch.allclose(mine.running_mean, whole.running_mean, atol=1e-6)
 dist.destroy_process_group()

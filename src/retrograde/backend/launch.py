@@ -1,21 +1,50 @@
-"""How processes are started together: through the MPI that is installed, with what it wants for this machine."""
+"""How processes are started together, and which of them this one is: through the MPI that is installed, with what it wants for
+this machine."""
 
 from __future__ import annotations
 
 import functools
 import os
-import shutil
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import NoReturn
 
 from .._errors import UnsupportedError
+
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_LOCAL = (
+    ("LOCAL_RANK", ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"), "0"),
+    ("LOCAL_WORLD_SIZE", ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"), "1"),
+)
+
+
+def started() -> tuple[int, int]:
+    """The number of this process and how many there are, as an MPI's launcher says; (0, 1) without one."""
+    rank, size = (next((os.environ[n] for n in names if n in os.environ), None) for names in (_RANKS, _SIZES))
+    return (0, 1) if rank is None or size is None else (int(rank), int(size))
+
+
+def describe(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Set what programs read of the process they are (RANK, WORLD_SIZE ...), where a launcher of MPI has started it and nothing
+    else has set it."""
+    rank, size = started()
+    if size == 1 and not any(n in environ for n in _RANKS):
+        return
+    environ.setdefault("RANK", str(rank))
+    environ.setdefault("WORLD_SIZE", str(size))
+    for name, sources, otherwise in _LOCAL:
+        environ.setdefault(name, next((environ[n] for n in sources if n in environ), otherwise))
+    environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    environ.setdefault("MASTER_PORT", "29500")
 
 
 @functools.cache
 def _launcher() -> tuple[str, bool]:
     """The launcher of an MPI, the one beside this interpreter first, and whether it is Open MPI's."""
+    import shutil
+    import subprocess
+
     beside = os.path.join(os.path.dirname(sys.executable), "mpiexec")
     found = beside if os.access(beside, os.X_OK) else shutil.which("mpiexec")
     if found is None:

@@ -14,13 +14,14 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from .._errors import UnsupportedError
+from .launch import started
 
 TIMEOUT = 1800.0
 """Seconds that an operation waits for the other processes, unless its group says otherwise."""
@@ -31,12 +32,6 @@ REDUCTIONS = {
 }  # fmt: skip
 """How elements of several processes are combined, and by which operation of MPI."""
 _HEADER = 512
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
-_LOCAL = (
-    ("LOCAL_RANK", ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"), "0"),
-    ("LOCAL_WORLD_SIZE", ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"), "1"),
-)
 
 
 class Disagreement(RuntimeError):
@@ -45,26 +40,6 @@ class Disagreement(RuntimeError):
 
 class TimedOut(RuntimeError):
     """Not all processes of a group have come in time."""
-
-
-def started() -> tuple[int, int]:
-    """The number of this process and how many there are, as an MPI's launcher says; (0, 1) without one."""
-    rank, size = (next((os.environ[n] for n in names if n in os.environ), None) for names in (_RANKS, _SIZES))
-    return (0, 1) if rank is None or size is None else (int(rank), int(size))
-
-
-def describe(environ: MutableMapping[str, str] = os.environ) -> None:
-    """Set what programs read of the process they are (RANK, WORLD_SIZE ...), where a launcher of MPI has started it and nothing
-    else has set it."""
-    rank, size = started()
-    if size == 1 and not any(n in environ for n in _RANKS):
-        return
-    environ.setdefault("RANK", str(rank))
-    environ.setdefault("WORLD_SIZE", str(size))
-    for name, sources, otherwise in _LOCAL:
-        environ.setdefault(name, next((environ[n] for n in sources if n in environ), otherwise))
-    environ.setdefault("MASTER_ADDR", "127.0.0.1")
-    environ.setdefault("MASTER_PORT", "29500")
 
 
 @functools.cache
@@ -367,7 +342,7 @@ def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndar
     if dtype.kind == "b":
         wide = np.uint8
     elif (dtype.kind in "iufc" and dtype.itemsize > 2) or dtype.kind in "iu":
-        wide = dtype.type  # type: ignore[assignment]
+        wide = dtype.type
     else:
         wide = np.float32  # type: ignore[assignment]
     if how in ("and", "or", "xor") and dtype.kind not in "biu":

@@ -7,6 +7,7 @@ bucket's reduction begins as soon as its last gradient is there, and the pass wa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class Reducer:
         self._number = {id(p): i for i, p in enumerate(self.parameters)}
         self._next = 0  # the bucket that is reduced next: in one order in all processes
         self._handles = [
-            hooks.add_post_accumulate_hook(p, lambda _, b=b, i=i: self._arrived(b, i))
+            hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i))
             for b in self.buckets for i, p in enumerate(b.parameters)
         ]  # fmt: skip
 
@@ -110,7 +111,7 @@ class Reducer:
             return []
         return [self._number[id(b.parameters[i])] for b in self.buckets for i in sorted(b.missing)]
 
-    def _arrived(self, bucket: Bucket, i: int) -> None:
+    def _arrived(self, bucket: Bucket, i: int, _: Any) -> None:
         if not self.running:
             return
         if not self._begun:

@@ -23,7 +23,7 @@ from typing import Any
 from .. import _activate
 from .._collection import Paused
 from .._errors import UnsupportedError
-from ..backend import launch, processes
+from ..backend import launch
 from .compiling import Compiling
 
 NAME = "run"
@@ -91,7 +91,7 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         return 2
     if options.processes is not None:
         return _several(options, rest)
-    processes.describe()
+    launch.describe()
     dialects = _activate.available()
     if dialects and not options.real:
         _activate.take_over(dialects)

@@ -9,13 +9,13 @@ import traceback
 from multiprocessing import process, spawn
 
 from .. import _activate
-from ..backend import processes
+from ..backend import launch, processes
 
 
 def main(folder: str) -> int:
     """Call the function that the folder holds, and leave there the traceback of what it raises."""
     _activate.take_over(_activate.available())
-    rank, _ = processes.started()
+    rank, _ = launch.started()
     try:
         with open(os.path.join(folder, "main"), "rb") as file:
             prepared = pickle.load(file)  # noqa: S301 - written by the process that has started this one

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from multiprocessing import spawn as _spawn
 from typing import Any
 
-from ...backend import launch, processes
+from ...backend import launch
 
 
 class Started:
@@ -25,7 +25,7 @@ class Started:
 
     def __init__(self, function: Any, arguments: Sequence[Any], count: int, *, numbered: bool) -> None:
         """numbered: whether the function gets the process's number in front of its arguments."""
-        if processes.started()[1] > 1:
+        if launch.started()[1] > 1:
             raise RuntimeError("spawn: this process is one of several already, which start no further ones")
         if count < 1:
             raise ValueError(f"spawn: wanted a number of processes above 0, got {count}")

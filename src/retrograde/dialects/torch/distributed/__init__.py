@@ -16,6 +16,7 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from ....backend import launch as _launch
 from ....backend import processes as _processes
 from ....core.value import make as _make
 from ..._shared.guard import kind_of as _kind_of
@@ -165,7 +166,7 @@ is_mpi_available = is_gloo_available
 
 def is_torchelastic_launched() -> bool:
     """Whether a launcher of this dialect has started the process."""
-    return _processes.started()[1] > 1
+    return _launch.started()[1] > 1
 
 
 def is_initialized() -> bool:
@@ -193,7 +194,7 @@ def init_process_group(
     """
     if is_initialized():
         raise ValueError("init_process_group: there is a process group already; destroy_process_group() takes it away")
-    here, count = _processes.started()
+    here, count = _launch.started()
     size, own = _count(world_size, "WORLD_SIZE", count), _count(rank, "RANK", here)
     if (size, own) != (count, here):
         how = "alone" if count == 1 else f"as {here} of {count}"

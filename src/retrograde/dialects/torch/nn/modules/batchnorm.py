@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .....tape import mutation
 from ..._creation import empty, ones, zeros
+from ..._grad_modes import no_grad
 from ..._tensor import Tensor, from_array
 from .. import functional as F
 from .. import init
@@ -138,7 +141,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over several processes; with one, as here, that of the batch."""
+    """Batch normalisation by the statistics of the batches of all processes of a group, in training."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -151,6 +154,48 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
             raise ValueError(f"SyncBatchNorm: wanted 2 dimensions or more, got {input.ndim}")
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input; in training the running statistics move as well."""
+        distributed: Any = sys.modules.get(f"{__name__.rpartition('.nn.')[0]}.distributed")
+        together = distributed is not None and (self.process_group is not None or distributed.is_initialized())
+        by_batch = self.training or self.running_mean is None
+        if not together or not by_batch or distributed.get_world_size(self.process_group) == 1:
+            return super().forward(input)
+        self._check_input_dim(input)
+        total = partial(distributed.nn.functional.all_reduce, group=self.process_group)
+        axes = [0, *range(2, input.ndim)]
+        shape = (1, -1, *[1] * (input.ndim - 2))
+        count = total(input.new_full((1,), float(input.numel() // input.shape[1])))
+        mean = total(input.sum(axes)) / count
+        moved = input - mean.reshape(shape)
+        var = total((moved * moved).sum(axes)) / count
+        if self.training and self.track_running_stats:
+            self._count_batch(self.num_batches_tracked)
+            factor = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+            with no_grad():
+                self.running_mean.lerp_(mean, factor)
+                self.running_var.lerp_(var * (count / (count - 1)), factor)
+        y = moved * (var + self.eps).rsqrt().reshape(shape)
+        if self.weight is not None:
+            y = y * self.weight.reshape(shape)
+        return y if self.bias is None else y + self.bias.reshape(shape)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """The module with each batch normalisation in it as one of this class, of the same parameters and statistics."""
+        found = module
+        if isinstance(module, _BatchNorm) and not isinstance(module, cls):
+            found = cls(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
+            )
+            if module.affine:
+                found.weight, found.bias = module.weight, module.bias
+            found.running_mean, found.running_var = module.running_mean, module.running_var
+            found.num_batches_tracked, found.training = module.num_batches_tracked, module.training
+        for name, child in module.named_children():
+            found.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return found
 
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
