@@ -79,6 +79,20 @@ def test_the_error_function_is_off_by_a_unit_or_two(dtype):
     assert np.max(error) < (1.1 if dtype is np.float32 else 5)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_and_the_error_function(turned):
+    """Has no formula of its own near 0, where the sum has fewer digits; the error function beside it has all of its own."""
+    x = np.concatenate([np.linspace(-6.5, 6.5, 100_001), np.logspace(-30, 0, 1000), [-40, 40, np.inf, -np.inf]])
+    x = x.astype(np.float32)
+    erf = SYMBOLIC.special.erf(operand(0, np.float32))
+    both, alone = pointwise.Fused([1.0 + erf if turned else erf + 1.0, erf])(x)
+    exact = special.erf(x.astype(np.float64))
+    assert np.max(np.abs(both - (1 + exact))) < 1.3e-7
+    assert np.max(np.abs(alone - exact) / np.spacing(np.abs(exact).astype(np.float32))) < 1.1
+    assert not both[x < -4].any()
+    assert np.isnan(pointwise.Fused([erf + 1.0])(np.full(9, np.nan, np.float32))[0]).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", [*RANGES, "erf", "sqrt"])
 def test_the_edges_are_cs(name, dtype):

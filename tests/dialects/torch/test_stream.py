@@ -167,11 +167,14 @@ def test_generated_code_takes_over_in_the_middle(way: str, monkeypatch: pytest.M
         np.testing.assert_array_equal(x, y)
 
 
-def test_generated_code_comes_when_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("read", [False, True])
+def test_generated_code_comes_when_it_pays(monkeypatch: pytest.MonkeyPatch, read: bool) -> None:
+    """Sooner where it may lie on the disk."""
     monkeypatch.setattr(generated, "_available", None)
     monkeypatch.setattr(llvm, "_spent", 0)
+    monkeypatch.setattr(llvm, "_read", lambda: read)
     monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
-    assert not generated.ready(nanoseconds=llvm.LOADING - 1)
+    assert not generated.ready(nanoseconds=(llvm.READING if read else llvm.LOADING) - 1)
     assert generated._available is None
     generated.ready(1)
     assert generated._available is not None

@@ -201,19 +201,26 @@ def has(feature: str) -> bool:
         return llvm is not None and bool(llvm.get_host_cpu_features().get(feature, False))
 
 
-LOADING = 50_000_000
-"""Nanoseconds that loading llvmlite takes."""
+LOADING, READING = 50_000_000, 2_000_000
+"""Nanoseconds that loading llvmlite takes, and a function that lies on the disk."""
 
 _spent = 0
 
 
 def pays(nanoseconds: int) -> bool:
-    """Whether llvmlite is loaded, or would be in the time that slower ways without it have taken, `nanoseconds` more included."""
+    """Whether llvmlite is loaded, or would be in the time that slower ways without it have taken, `nanoseconds` more included:
+    where code lies on the disk and nothing else is to be loaded, what is asked for does as a rule, too."""
     global _spent
     if "llvmlite.binding" in sys.modules:
         return True
     _spent += nanoseconds
-    return _spent >= LOADING
+    return _spent >= LOADING or (_spent >= READING and _read())
+
+
+@functools.cache
+def _read() -> bool:
+    """Whether functions that were translated earlier are read without LLVM."""
+    return objects.understood() and met()
 
 
 def available() -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 
 from . import integers, llvm, threads
 from .copies import packed
-from .functions import CIRCULAR, FUNCTIONS, OF_TWO, Halves, Unsupported, halves, signbit
+from .functions import CIRCULAR, FUNCTIONS, OF_TWO, Halves, Unsupported, halves, one_and_erf, signbit
 from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -82,6 +82,8 @@ class _Program:
             kind = _type_of(node.dtype)
             if node.name == "operand":
                 step: Step = "operand", (node.args[0],), kind
+            elif kind == "f" and node.name == "add" and (erf := _beside_one(node.args)) is not None:
+                step = "one_and_erf", (self._operand(erf.args[0], erf),), kind
             elif node.name in _FORMS:
                 step = node.name, tuple(self._operand(x, node) for x in node.args), kind
             else:
@@ -113,6 +115,12 @@ class _Program:
             return "s", self.constants.index(value)
         self.constants.append(value)
         return "s", len(self.constants) - 1
+
+
+def _beside_one(args: Sequence[Any]) -> Any:
+    """The error function that 1 is added to, which needs no more digits than the sum has, if that is what operands are."""
+    erf, one = args if hasattr(args[0], "args") else reversed(args)
+    return erf if not hasattr(one, "args") and one == 1 and getattr(erf, "name", None) == "erf" else None
 
 
 def _whole(node: Any) -> bool:
@@ -480,7 +488,7 @@ _ONES: dict[str, Callable[[Vectors, str], str]] = {
     "imag": _nothing, "reciprocal": lambda v, x: v.divide(1.0, x), "square": lambda v, x: v.multiply(x, x),
     "sqrt": lambda v, x: v.call("sqrt", x), "abs": _size, "sign": _sign, "floor": lambda v, x: v.call("floor", x),
     "ceil": lambda v, x: v.call("ceil", x), "trunc": lambda v, x: v.call("trunc", x), "round": lambda v, x: v.call("rint", x),
-    **FUNCTIONS, **GAMMA,
+    **FUNCTIONS, **GAMMA, "one_and_erf": one_and_erf,
 }  # fmt: skip
 _FORMS: dict[str, Form] = {
     "add": _arithmetic("add", "fadd"), "subtract": _arithmetic("subtract", "fsub"), "multiply": _arithmetic("multiply", "fmul"),
@@ -500,7 +508,7 @@ _FORMS: dict[str, Form] = {
     **{name: _of_two(function, name) for name, function in OF_TWO.items()},
 }  # fmt: skip
 _COSTS = {
-    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys((*FUNCTIONS, *CIRCULAR), 12),
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys((*FUNCTIONS, *CIRCULAR, "one_and_erf"), 12),
     **dict.fromkeys(OF_TWO, 16), "pow": 40, **dict.fromkeys(GAMMA, 60),
 }  # fmt: skip
 """Steps of work per element, counted as in threads.py."""

@@ -32,10 +32,14 @@ class Thresholds(NamedTuple):
 
 THRESHOLDS: dict[Processor, Thresholds] = {
     AVX512: Thresholds(generated=True, small=1 << 18, batch=1 << 19),
-    AVX2: Thresholds(generated=True, small=1 << 17, batch=1 << 19),
+    AVX2: Thresholds(generated=True, small=1 << 18, batch=1 << 19),
     SSE: Thresholds(generated=False, small=1 << 17, batch=1 << 19),
     NEON: Thresholds(generated=False, small=1 << 17, batch=1 << 19),
-}  # of the second and later ones the sizes are those of the first as it was before it was measured
+}
+"""With AVX-512 and AVX2 measured: of 60 shapes each all compiled products are within 15 % of the best. Of NumPy's products with
+AVX2 seven take 1.15 to 1.56 of OpenBLAS's time on one thread, 1 to 11 µs: of 2^18 to 2^20 multiplications, or few columns; the
+bits are to be those of several threads (products.py). SSE's and NEON's are AVX2's before it was measured: these processors were
+emulated, and an emulator's times say nothing."""
 
 
 def here() -> Thresholds:

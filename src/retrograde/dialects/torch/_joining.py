@@ -130,13 +130,16 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
         if type(first) is _ndarray and -first.ndim - 1 <= dim <= first.ndim:
-            shape, dtype = first.shape, first.dtype
+            dtype = first.dtype
             for x in tensors:
                 a = getattr(x, "_a", None)
-                if type(a) is not _ndarray or a.dtype is not dtype or a.shape != shape:
+                if type(a) is not _ndarray or a.dtype is not dtype:
                     break
             else:
-                return _stack(*tensors, axis=dim % (first.ndim + 1))
+                try:
+                    return _stack(*tensors, axis=dim % (first.ndim + 1))
+                except (RuntimeError, IndexError):
+                    pass  # shapes that differ: below is said which
     given = tensors_of("stack", tensors)
     shape = tuple(shape_of(given[0]))
     for i, x in enumerate(given):
