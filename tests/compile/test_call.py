@@ -9,7 +9,7 @@ from test_trace import numbers, same, tensor
 import retrograde as rg
 import retrograde.dialects.torch as torch
 from retrograde.compile import jit
-from retrograde.compile.versions.versions.call import Program
+from retrograde.compile.versions.call import Program
 
 F = torch.nn.functional
 

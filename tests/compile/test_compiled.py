@@ -10,7 +10,7 @@ from test_trace import bits, numbers, same, tensor
 import retrograde as rg
 import retrograde.dialects.torch as torch
 from retrograde.compile import compile_report
-from retrograde.compile.versions.versions import deferred
+from retrograde.compile.versions import deferred
 
 F = torch.nn.functional
 

@@ -11,7 +11,7 @@ import retrograde as rg
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 from retrograde.compile import compile_report, jit
-from retrograde.compile.versions.versions import deferred
+from retrograde.compile.versions import deferred
 
 schedules = torch.optim.lr_scheduler
 

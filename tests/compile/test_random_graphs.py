@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import retrograde.dialects.torch as torch
 from retrograde.compile import jit
-from retrograde.compile.versions.versions import deferred
+from retrograde.compile.versions import deferred
 from retrograde.core.value import make
 
 F = torch.nn.functional
