@@ -127,6 +127,37 @@ def test_each_pass_gets_its_own():
         torch.autograd.grad(y, xs)
 
 
+def test_they_are_handed_out_for_whatever_is_asked_of_the_operands():
+    compiled = earned(loss)
+    for k, ask in enumerate([
+        lambda f, xs: torch.autograd.grad(f(*xs), xs[::-1]),
+        lambda f, xs: torch.autograd.grad(f(*xs), [*xs, xs[0]]),
+        lambda f, xs: torch.autograd.grad(f(xs[0], xs[0]), xs[:1]),
+        lambda f, xs: torch.autograd.grad(f(xs[0], xs[0]), (xs[0], xs[0])),
+        lambda f, xs: torch.autograd.grad(f(*xs), (xs[0], torch.ones(1, requires_grad=True)), allow_unused=True)[:1],
+        hooked,
+    ]):
+        xs, others = leaves(seed=k), leaves(seed=k)
+        for _ in range(EARNED + 1):
+            gradients(compiled, leaves(seed=k))
+        close([g.tolist() for g in ask(compiled, xs)], [g.tolist() for g in ask(loss, others)])
+
+
+def hooked(f, xs):
+    xs[1].register_hook(lambda g: g * 2)
+    return torch.autograd.grad(f(*xs), xs)
+
+
+def test_an_operand_that_was_changed_since_is_refused():
+    compiled, xs = earned(loss), leaves()
+    y = compiled(*xs)
+    assert node_of(y).ready is not None
+    with torch.no_grad():
+        xs[0].mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        torch.autograd.grad(y, xs)
+
+
 def test_they_are_added_to_grad():
     def run(f, calls):
         xs = leaves()

@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 import pytest
 import test_trace as programs
+from graphs import Builder, names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_trace import numbers, tensor
@@ -20,41 +21,9 @@ from retrograde.compile.passes.memory import VIEWS
 from retrograde.compile.passes.simplify import RULES, simplify
 from retrograde.compile.pipeline import PASSES, optimised
 from retrograde.compile.verify import InvalidGraph, verify
-from retrograde.core.aval import Aval
 from retrograde.core.primitive import PRIMITIVES
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
-
-
-class Builder:
-    """A graph, written equation by equation."""
-
-    def __init__(self):
-        self.inputs, self.constants, self.equations = [], {}, []
-
-    def input(self, *shape, dtype=np.float32):
-        self.inputs.append(Variable(shape, np.dtype(dtype)))
-        return self.inputs[-1]
-
-    def constant(self, array, shape=None, dtype=np.float32):
-        array = np.asarray(array, dtype)
-        v = Variable(array.shape if shape is None else shape, array.dtype)
-        self.constants[v] = array if shape is None else np.broadcast_to(array, shape)
-        return v
-
-    def __call__(self, name, *inputs, **params):
-        prim = PRIMITIVES[name]
-        avals = prim.infer([None if v is None else Aval(v.shape, v.dtype) for v in inputs], params)
-        outputs = [Variable(a.shape, np.dtype(a.dtype)) for a in (avals if prim.multi else (avals,))]
-        self.equations.append(Equation(prim, inputs, params, outputs))
-        return tuple(outputs) if prim.multi else outputs[0]
-
-    def graph(self, *outputs):
-        return verify(Graph(self.inputs, self.constants, self.equations, outputs))
-
-
-def names(graph):
-    return [e.prim.name for e in graph.equations]
 
 
 def same_bits(got, want):

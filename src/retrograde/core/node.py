@@ -18,6 +18,9 @@ tick = itertools.count(1).__next__
 """The global clock: numbers nodes and in-place changes, so that either can be said to come first."""
 
 
+_reference = weakref.ref
+
+
 class Freed:
     """Stands in `Node.saved` for values that have been released."""
 
@@ -65,7 +68,7 @@ class Node:
     packed: Any = None
     """The unpack function when saved-tensor hooks have packed `saved`."""
     ready: Any = None
-    """Gradients that were computed together with the operation (compile/versions/foresight.py)."""
+    """What has computed gradients with the operation (`Joint` of compile/versions/foresight.py), and all that it gave."""
     stale: bool = False
     """Whether an in-place operation overwrote an operand that its own rule needs."""
     dialect: Any = None
@@ -104,12 +107,13 @@ class Accumulate:
 
     __slots__ = ("shape", "dtype", "seq", "leaf", "hooks", "__dict__", "__weakref__")
 
+    hooks: Any
+
     edges: tuple[Any, ...] = ()
 
     def __init__(self, leaf: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
-        self.leaf = weakref.ref(leaf)
-        self.shape, self.dtype, self.seq = shape, dtype, tick()
-        self.hooks: Any = None
+        self.leaf = _reference(leaf)
+        self.shape, self.dtype, self.seq, self.hooks = shape, dtype, tick(), None
 
 
 def producer(edge: Any) -> Any:

@@ -17,6 +17,7 @@ from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
+from ..passes.linear import spared
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
 from . import registers
 from .batches import BatchKernel
@@ -124,7 +125,8 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        graph = tiled(vectors_apart(transposes_within(batched(decomposed(graph, expressible)))), expressible)
+        graph = vectors_apart(transposes_within(batched(decomposed(graph, expressible))))
+        graph = tiled(spared(graph), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph

@@ -35,7 +35,7 @@ from ..graph import Equation, Graph, Variable
 from ..guards.effects import harmless
 from ..trace.sizes import Measured, numpy_of_sizes
 from ..trace.trace import ACTIVE, LOCK, SESSIONS, TRACING, Trace, Traced
-from .foresight import Foresight, Key, Ready
+from .foresight import Foresight, Joint, Key
 
 _ndarray = np.ndarray
 
@@ -329,7 +329,7 @@ class Forward:
         self._call = _Call(name, self, 0)
         """What stands in the nodes of calls at the everyday tape."""
         self._every = tuple([i for i, edge in enumerate(self._edges) if edge is not None])
-        self._foresight: Foresight | None = Foresight(len(graph.equations), self._joint)
+        self._foresight: Foresight | None = Foresight(len(graph.equations), len(self._inputs), self._joint)
 
     def _graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
         graph = self._trace.graph(inputs, outputs)
@@ -360,11 +360,11 @@ class Forward:
     def called(self, arrays: list[Any], edges: list[Any], operands: Any, cls: type[Value], level: int) -> list[Value]:
         """The outputs for what is below a tape, as values of it, recorded."""
         plain = level == 0 and all(type(x) is _ndarray for x in arrays)
-        outs, ready = self._outputs(arrays) if plain else (self.program(arrays), None)
+        outs, joint = self._outputs(arrays) if plain else (self.program(arrays), None)
         described = tuple([
             (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs[: len(self.roots)]
         ])  # fmt: skip
-        node = self._node(outs, ready, arrays, tuple(edges), described, level)
+        node = self._node(outs, joint, arrays, tuple(edges), described, level)
         made = [
             make(cls, y, None if root is None else Slot(node, i, *node.outs[i]), level)
             for i, (y, root) in enumerate(zip(outs[: self._count], self.roots))
@@ -382,9 +382,10 @@ class Forward:
 
         It is written out: in loops it would take half as long again, which is a microsecond."""
         scope: dict[str, Any] = {
-            "outputs": self._outputs, "Node": Node, "Slot": Slot, "tick": tick, "step": _step, "call": self._call, "none": _NONE,
+            "outputs": self._outputs, "run": self.program.run, "Node": Node, "Slot": Slot, "tick": tick, "step": _step,
+            "call": self._call, "none": _NONE,
             "outs": tuple([(v.shape, v.dtype) for v in self.program.graph.outputs]), "unflatten": unflatten, "tree": tree,
-            "new": object.__new__,
+            "new": object.__new__, "foresight": self._foresight,
         }  # fmt: skip
         scope |= {f"c{k}": x for k, x in enumerate(captured)} | {f"class{k}": cls for k, (_, cls) in enumerate(results)}
         holders = [*[f"x{i}" for i in given], *[f"c{k}" for k in range(len(captured))]]
@@ -393,17 +394,23 @@ class Forward:
         lines = [
             f"def record({', '.join(f'x{i}' for i in range(count))}):",
             *[f"{a} = {x}._a" for a, x in zip(arrays, holders)],
-            f"found, ready = outputs([{', '.join(arrays)}])",
+            *_found(", ".join(arrays), self._foresight is not None),
             "node = Node()",
             "node.prim, node.params, node.outs, node.step = call, none, outs, step",
             f"node.edges = ({''.join(f'{x}._node, ' for x in holders)})",
             f"node.saved = ({''.join(f'{row[i]}, ' for i in self._picked)})",
-            "if ready is not None:",
-            "    node.ready = ready",
+            "if joint is not None:",
+            "    node.ready = joint, found",
             "node.seq = tick()",
         ]
         for k, (at, _) in enumerate(results):
-            edge = "None" if self.roots[at] is None else f"Slot(node, {at}, *outs[{at}])"
+            edge = "None"
+            if self.roots[at] is not None:
+                edge = f"s{k}"
+                lines += [
+                    f"s{k} = new(Slot)", f"s{k}.node, s{k}.index = node, {at}", f"s{k}.shape, s{k}.dtype = shape{at}, dtype{at}"
+                ]
+                scope |= {f"shape{at}": scope["outs"][at][0], f"dtype{at}": scope["outs"][at][1]}
             lines += [f"y{k} = new(class{k})", f"y{k}._a, y{k}._node, y{k}._level = found[{at}], {edge}, 0"]
         made = ", ".join(f"y{k}" for k in range(len(results)))
         lines.append(f"return {made if tree.kind is None else f'unflatten(tree, [{made}])'}")
@@ -411,17 +418,17 @@ class Forward:
         record: Callable[..., Any] = scope["record"]
         return record
 
-    def _outputs(self, arrays: list[Any]) -> tuple[Sequence[Any], Ready | None]:
-        """The outputs for NumPy's arrays, and gradients that were computed with them, which stand behind the outputs, too."""
+    def _outputs(self, arrays: list[Any]) -> tuple[Sequence[Any], Joint | None]:
+        """The outputs for NumPy's arrays, and what has computed gradients, too, if it has: they stand behind the outputs."""
         foresight = self._foresight
         if foresight is not None:
             ready = foresight.compute(arrays)
             if ready is not None:
-                return ready.found, ready
+                return ready[1], ready[0]
         return self.program.run(arrays), None
 
     def _node(
-        self, outs: Sequence[Any], ready: Ready | None, arrays: Sequence[Any], edges: tuple[Any, ...], described: Any, level: int
+        self, outs: Sequence[Any], joint: Joint | None, arrays: Sequence[Any], edges: tuple[Any, ...], described: Any, level: int
     ) -> Node:  # fmt: skip
         """The node of a call."""
         node = Node()
@@ -429,8 +436,8 @@ class Forward:
         node.params, node.edges, node.outs = _NONE, edges, described
         row = *arrays, *outs
         node.saved = tuple([row[i] for i in self._picked])
-        if ready is not None:
-            node.ready = ready
+        if joint is not None:
+            node.ready = joint, outs
         node.step, node.seq = _step, tick()
         return node
 
@@ -448,8 +455,8 @@ class Forward:
         if foresight is not None and len(present) == 1 and not (wrap or level) and _is_one(g[present[0]]):
             key = Key(present[0], asked)
             foresight.asked(key)
-            if ready is not None and ready.key == key:
-                return _placed(ready.places, ready.found, len(needs))
+            if ready is not None and ready[0].key == key:
+                return _placed(ready[0].places, ready[1], len(needs))
         if create_graph:
             lifted = []
             for (kind, i), array in zip(self._where, saved):
@@ -564,6 +571,25 @@ class Forward:
         self.complete = given.issuperset(needed.uses())
         beyond = [v for v in needed.uses() if v in inputs and v not in kept]
         return sorted({*kept, *beyond}, key=order.__getitem__), inputs.intersection(kept).difference(theirs)
+
+
+def _found(arrays: str, ahead: bool) -> list[str]:
+    """The lines of a recorder that do what `Forward._outputs` does. ahead: whether gradients may be computed, too."""
+    lines = [f"found, joint = outputs([{arrays}])"]
+    if ahead:
+        lines = [
+            "joint = foresight.joint if foresight.pulled else None",
+            "if joint is None:",
+            f"    {lines[0]}",
+            "else:",
+            "    foresight.pulled = False",
+            "    try:",
+            f"        found = joint.run({arrays})",
+            "    except Exception:",
+            "        foresight.failed()",
+            f"        found, joint = run([{arrays}]), None",
+        ]
+    return lines
 
 
 def _placed(places: Sequence[tuple[int, int]], found: Sequence[Any], count: int) -> list[Any]:

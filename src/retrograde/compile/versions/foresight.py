@@ -30,20 +30,38 @@ class Key(NamedTuple):
     operands: tuple[int, ...]
 
 
-class Ready:
-    """Gradients that were computed with a call, and which of them that of each operand is: `Node.ready`. They are given away
-    once: whoever gets them may change them."""
+class Joint:
+    """What computes the outputs of a call and, behind them, gradients as a key says, from the factor 1. With what it has found it
+    is `Node.ready`. The gradients are given away once: whoever gets them may change them.
 
-    __slots__ = ("foresight", "found", "key", "places")
+    places: of which operand, and which of all that it gives. ordered: the latter for each of `operands` operands in a row; None
+    where some have none, or two have one array.
+    """
 
-    def __init__(self, foresight: Foresight, key: Key | None, found: Sequence[Any], places: Sequence[tuple[int, int]]) -> None:
-        self.foresight, self.key, self.found, self.places = foresight, key, found, places
+    __slots__ = ("_operands", "code", "foresight", "key", "ordered", "output", "places", "run")
 
-    def gradients(self, output: int, edges: Sequence[Any]) -> dict[Any, Any] | None:
+    def __init__(
+        self, foresight: Foresight, key: Key, code: Callable[..., Sequence[Any]], places: Sequence[tuple[int, int]],
+        operands: int,
+    ) -> None:  # fmt: skip
+        self.foresight, self.key, self.output, self.code, self.places = foresight, key, key.output, code, places
+        self._operands = operands
+        self.ordered: tuple[int, ...] | None = None
+        self.run = self._first
+        """The code, once it has run."""
+
+    def _first(self, *arrays: np.ndarray) -> Sequence[Any]:
+        found = self.code(*arrays)
+        apart = len({id(found[at]) for _, at in self.places}) == self._operands
+        if apart and [i for i, _ in self.places] == list(range(self._operands)):
+            self.ordered = tuple([at for _, at in self.places])
+        self.run = self.code
+        return found
+
+    def gradients(self, found: Sequence[Any], output: int, edges: Sequence[Any]) -> dict[Any, Any] | None:
         """The gradients along all edges of the operation, from one of its outputs and the factor 1; None where these are others,
         or where two of them are to be added up."""
-        key, found = self.key, self.found
-        if key is None or output != key.output or len(key.operands) != len(edges) - edges.count(None):
+        if output != self.output or len(self.key.operands) != len(edges) - edges.count(None):
             return None
         by_edge = {edges[i]: found[at] for i, at in self.places}
         if len(by_edge) < len(self.places):
@@ -55,50 +73,57 @@ class Ready:
 class Foresight:
     """What is expected of the calls of a program.
 
-    operations: how many it has. joint: makes the graph of its outputs and, behind them, gradients as a key says, from the factor
-    1, and says of which operands at which places these are; None where there is no such graph.
+    operations: how many it has; operands: how many it takes. joint: makes the graph of its outputs and, behind them, gradients as
+    a key says, from the factor 1, and says of which operands at which places these are; None where there is no such graph.
     """
 
-    __slots__ = ("_code", "_earned", "_joint", "_key", "_known", "_row", "pulled")
+    __slots__ = ("_earned", "_graph", "_key", "_known", "_operands", "_row", "joint", "pulled")
 
-    def __init__(self, operations: int, joint: Callable[[Key], tuple[Graph, list[tuple[int, int]]] | None]) -> None:
-        self._joint, self._earned = joint, max(EARNED, operations // FOR_EACH)
+    def __init__(
+        self, operations: int, operands: int, joint: Callable[[Key], tuple[Graph, list[tuple[int, int]]] | None]
+    ) -> None:  # fmt: skip
+        self._graph, self._earned, self._operands = joint, max(EARNED, operations // FOR_EACH), operands
         self._key: Key | None = None
         self._row = 0
         """How many calls one after the other were pulled back in the same way."""
         self.pulled = True
         """Whether the last call was."""
-        self._code: tuple[Callable[..., Sequence[Any]], list[tuple[int, int]]] | None = None
-        """What computes the gradients with the outputs, if the next call is to."""
-        self._known: dict[Key, tuple[Callable[..., Sequence[Any]], list[tuple[int, int]]] | None] = {}
+        self.joint: Joint | None = None
+        """What computes the gradients with the outputs, if the next call is to, and the last one was pulled back."""
+        self._known: dict[Key, Joint | None] = {}
 
     def asked(self, key: Key) -> None:
         """Note that a pass has asked for gradients, with the factor 1."""
         if key != self._key:
-            self._key, self._row, self._code = key, 0, None
+            self._key, self._row, self.joint = key, 0, None
         self._row, self.pulled = self._row + 1, True
 
-    def compute(self, arrays: Sequence[np.ndarray]) -> Ready | None:
-        """The outputs of a call and its gradients; None where it is to be computed without them."""
+    def compute(self, arrays: Sequence[np.ndarray]) -> tuple[Joint, Sequence[Any]] | None:
+        """The outputs of a call and its gradients, and what has computed them; None where it is to be computed without them."""
         if not self.pulled:
-            self._row, self._code = 0, None
-        code, self.pulled = self._code, False
-        if code is None and self._row < self._earned:
+            self._row, self.joint = 0, None
+        joint, self.pulled = self.joint, False
+        if joint is None and self._row < self._earned:
             return None
         try:
-            if code is None:
-                code = self._code = self._made()
-            if code is not None:
-                return Ready(self, self._key, code[0](*arrays), code[1])
-        except Exception:  # of the derivative, perhaps, which nobody has asked for yet: without it the call says what it is
-            self._code = None
-        self._row = -_LONG
+            if joint is None:
+                joint = self.joint = self._made()
+            if joint is not None:
+                return joint, joint.run(*arrays)
+        except Exception:
+            pass
+        self.failed()
         return None
 
-    def _made(self) -> tuple[Callable[..., Sequence[Any]], list[tuple[int, int]]] | None:
+    def failed(self) -> None:
+        """Note that there is no code for it, or an exception: of the derivative, perhaps, which nobody has asked for yet. Without
+        it the call says what it is."""
+        self.joint, self._row = None, -_LONG
+
+    def _made(self) -> Joint | None:
         key = self._key
         assert key is not None
         if key not in self._known:
-            joint = self._joint(key)
-            self._known[key] = None if joint is None else (pipeline.compiled(joint[0]), joint[1])
+            found = self._graph(key)
+            self._known[key] = None if found is None else Joint(self, key, pipeline.compiled(found[0]), found[1], self._operands)
         return self._known[key]

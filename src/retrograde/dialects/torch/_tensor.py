@@ -36,6 +36,8 @@ _COMPUTED = frozenset([Node, Slot])
 _as_size = tuple.__new__
 """Makes a Size of ints that need no check, in 0.17 µs instead of 0.42."""
 
+_ndarray, _new = np.ndarray, object.__new__
+
 
 class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
@@ -126,10 +128,11 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
         a = self._a
-        new = requires_grad is True and self._node is None and not (self._level or self._inference)
-        if new and type(a) is np.ndarray and a.dtype.char in "fd":  # the everyday call
-            self._node = Accumulate(self, a.shape, a.dtype)
-            return self
+        if requires_grad is True and type(a) is _ndarray and self._node is None and not (self._level or self._inference):
+            dtype = a.dtype
+            if dtype.char in "fd":  # the everyday call
+                self._node = Accumulate(self, a.shape, dtype)
+                return self
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if self._level:
@@ -260,9 +263,11 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def detach(self) -> Tensor:
         """The same memory without history (in transforms: without any, of any level); in-place changes of either are
         noticed for both."""
-        if type(self._a) is not np.ndarray:
+        a = self._a
+        if type(a) is not _ndarray:
             return constant(self)
-        out = make(type(self)._result, self._a, None, self._level)
+        out: Tensor = _new(self._result)  # `make`, without its call
+        out._a, out._node, out._level = a, None, self._level
         if self._inference:
             out._inference = True
         for observer in OBSERVERS:

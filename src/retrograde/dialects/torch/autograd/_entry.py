@@ -61,6 +61,9 @@ def _edges_among(given: Any) -> list[int]:
     return [i for i, x in enumerate((given,) if isinstance(given, (Tensor, GradientEdge)) else given) if type(x) is GradientEdge]
 
 
+_TENSOR = frozenset([Tensor])
+
+
 @functools.cache
 def _everyday(cls: type) -> bool:
     """Whether the gradients of a class's instances are tensors, and dense ones."""
@@ -107,7 +110,10 @@ def grad(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
     plain = grad_outputs is None and type(outputs) is Tensor and not (create_graph or is_grads_batched or materialize_grads)
-    if plain and type(inputs) in (list, tuple) and inputs and not OPEN and all(map(_everyday, map(type, inputs))):
+    if (
+        plain and type(inputs) in (list, tuple) and inputs and not OPEN
+        and (_TENSOR.issuperset(map(type, inputs)) or all(map(_everyday, map(type, inputs))))
+    ):  # fmt: skip
         quick = tape.grad_of_one(outputs, inputs, bool(retain_graph), bool(allow_unused))
         if quick is not None:
             return quick
