@@ -13,6 +13,7 @@ from ...backend.jit import llvm
 from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.again import again
 from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
@@ -125,6 +126,7 @@ class Emitted:
 
     def __init__(self, graph: Graph) -> None:
         graph = tiled(vectors_apart(transposes_within(batched(decomposed(graph, expressible)))), expressible)
+        graph = again(graph, expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph
