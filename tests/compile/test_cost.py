@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import retrograde as rg
+import retrograde.compile.loops.nested  # whose records stand in the table, too
 import retrograde.dialects.torch as torch
 import retrograde.ops
 from retrograde.compile import cost, jit

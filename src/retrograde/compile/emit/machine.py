@@ -13,6 +13,7 @@ from ...backend.jit import llvm
 from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.again import again
 from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
@@ -126,7 +127,7 @@ class Emitted:
 
     def __init__(self, graph: Graph) -> None:
         graph = vectors_apart(transposes_within(batched(decomposed(graph, expressible))))
-        graph = tiled(spared(graph), expressible)
+        graph = again(tiled(spared(graph), expressible), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph

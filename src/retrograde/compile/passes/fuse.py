@@ -206,6 +206,8 @@ class _Partition:
                 self.accesses[v] = Access(v, v.shape, (0,) * v.ndim)
         self.views: dict[Variable, Equation] = {}
         self.home: dict[Variable, int] = {}
+        self.after: dict[Variable, int] = {}
+        """The step after which those that take a view come, where an equation says so."""
         self.steps: list[Step] = []
         self.of_size: dict[int, list[int]] = {}
 
@@ -220,20 +222,27 @@ class _Partition:
         if x is None or 0 in out.shape:
             return False
         how = reduced(e)
-        if e.prim.name not in ("reshape", "broadcast_to") and (how is None or how.of != 1):  # of one element: itself
+        later = e.prim.name == "later"
+        if e.prim.name not in ("reshape", "broadcast_to") and not later and (how is None or how.of != 1):  # of one: itself
             return False
         have = self.accesses[x]
         access = have.spread(out.shape) if e.prim.name == "broadcast_to" else have.reshaped(out.shape)
         if access is None:
             return False
         self.accesses[out], self.views[out] = access, e
+        after = max(map(self._home, e.inputs), default=0) if later else self.after.get(x, 0)
+        if after:
+            self.after[out] = after
         return True
+
+    def _home(self, v: Variable | None) -> int:
+        """The step that a variable comes from, or may be taken after."""
+        return 0 if v is None else max(self.home.get(self.accesses[v].base, 0), self.after.get(v, 0))
 
     def _put(self, e: Equation) -> None:
         for v in e.outputs:
             self.accesses[v] = Access(v, v.shape, contiguous(v.shape))
-        homes = [self.home[b] for v in e.inputs if v is not None and (b := self.accesses[v].base) in self.home]
-        floor = max(homes, default=0)
+        floor = max(map(self._home, e.inputs), default=0)
         k = self._group(e, floor)
         if k is None:
             k = len(self.steps)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from ..graph import Equation, Graph, Variable
 
 VIEWS = frozenset({
-    "as_strided", "broadcast_to", "conj", "diagonal", "getitem", "im2col", "imag", "real", "reshape", "sliding_windows", "split",
-    "stop_gradient", "transpose", "unstack", "view_as_complex", "view_as_real",
+    "as_strided", "broadcast_to", "conj", "diagonal", "getitem", "im2col", "imag", "later", "real", "reshape", "sliding_windows",
+    "split", "stop_gradient", "transpose", "unstack", "view_as_complex", "view_as_real",
 })  # fmt: skip
 """Primitives whose result may lie in the memory of their first operand."""
 
