@@ -117,6 +117,13 @@ def test_layers_of_pytorchs_files_compute_what_they_did_there(source):
             torch.testing.assert_close((got[0] if isinstance(got, tuple) else got).detach(), wanted)
 
 
+def test_a_layer_in_an_old_file_that_is_trusted():
+    model, x, wanted = torch.load(DATA / "layer_legacy.pt", weights_only=False)
+    torch.testing.assert_close(model(x).detach(), wanted)
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(DATA / "layer_legacy.pt")
+
+
 def test_layers_are_written_under_pytorchs_names():
     file = saved(nn.Sequential(nn.ChannelShuffle(2)))
     names = {"torch.nn.modules.container.Sequential", "torch.nn.modules.channelshuffle.ChannelShuffle"}

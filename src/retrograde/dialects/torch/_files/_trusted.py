@@ -58,6 +58,6 @@ class Trust:
                 return resolve(module, name) if theirs else super().find_class(module, name)
 
             def persistent_load(self, pid: Any) -> Any:
-                return machine.storage(*pid)
+                return pid[1] if pid[0] == "module" else machine.storage(*pid)  # old files have modules' source, too
 
         return Running(stream, **self._options).load()
