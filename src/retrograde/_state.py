@@ -42,6 +42,9 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     tape/mutation.py ADDRESSED: `address_of`, until the memory is gone
     tape/mutation.py AWAITED: `when_written`, until the memory is written or gone
     tape/profiling.py RUNNING: `Profiler.start` and `stop`
+    transform/selective.py _here: what stands in front of the kernels of one thread
+    transform/selective.py _users: while a selective checkpoint computes
+    transform/selective.py _kernels: the same
     tensor/numpy_protocol.py _ADAPTERS: `implements`, while the three files with NumPy's functions are imported
     tensor/numpy_protocol.py _BY_NAME: the same
     tensor/operators.py _BINARY: `binary`, at import

@@ -91,3 +91,29 @@ print(c.equal["paddle"], c.equal["mindspore"])
 def test_numpy_is_shared_not_copied():
     said = run("a = np.zeros(2, np.float32)\nu = torch.from_numpy(a)\nu[0] = 1.0\nprint(a.tolist())")
     assert np.array_equal(eval(said), [1.0, 0.0])
+
+
+PICKLED = """
+import pickle, types
+import retrograde.dialects.torch as torch
+from retrograde.dialects.torch import fft, func, linalg, special
+from retrograde.dialects.torch.nn import functional
+
+places = (torch, fft, func, linalg, special, functional)
+early = [(m, n, f) for m in places for n, f in vars(m).items() if isinstance(f, types.FunctionType) and n[0] != "_"]
+assert len(early) > 800
+before = {f: pickle.dumps(f) for _, _, f in early}
+
+def lost():
+    return [n for m, n, f in early for g in (f, getattr(m, n)) if pickle.loads(pickle.dumps(g)) is not g]
+
+print(lost())
+"""
+
+
+@pytest.mark.parametrize("also", ["import retrograde.dialects.paddle", "class Own(torch.Tensor):\n    pass"])
+def test_pickle_finds_public_functions_whatever_stands_before_them(also):
+    after = "assert functional.gelu not in before\nprint(lost(), all(callable(pickle.loads(b)) for b in before.values()))"
+    program = f"{PICKLED}\n{also}\n{after}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n[] True\n", "")

@@ -96,6 +96,9 @@ def main() -> None:
     plain["ordered"]._metadata = {"version": 1}
     torch.save(plain, DATA / "plain.pt")
     torch.save(layers(), DATA / "layers.pt")
+    torch.manual_seed(3)
+    layer, x = torch.nn.Linear(2, 1), torch.ones(1, 2)
+    torch.save((layer, x, layer(x).detach()), DATA / "layer_legacy.pt", _use_new_zipfile_serialization=False)
     (DATA / "saved.json").write_text(json.dumps(found, indent=0) + "\n")
 
 

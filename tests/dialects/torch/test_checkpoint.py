@@ -3,6 +3,7 @@
 import pytest
 
 import retrograde.dialects.torch as torch
+from retrograde.dialects.torch.utils import checkpoint as ckpt
 from retrograde.dialects.torch.utils.checkpoint import checkpoint
 
 X = [0.3, -0.7, 1.1]
@@ -164,3 +165,86 @@ def test_a_function_inside_a_checkpoint_is_given_the_tensors_that_it_saved():
     checkpoint(First.apply, leaf(), other, use_reentrant=False).sum().backward()
     First.apply(leaf(), other).sum().backward()
     assert found[0] is found[1] is other
+
+
+def selective(chosen, function, *tensors, **options):
+    """Result and gradients of a selective checkpoint, and how often each kernel ran in the backward pass."""
+    inputs = [t.clone().requires_grad_() for t in tensors]
+    out = ckpt.checkpoint(
+        function, *inputs, use_reentrant=False,
+        context_fn=lambda: ckpt.create_selective_checkpoint_contexts(chosen, **options),
+    )  # fmt: skip
+    with torch.profiler.profile() as found:
+        out.sum().backward()
+    names = [e.name for e in found.events()]
+    return out, [x.grad for x in inputs], names
+
+
+ATEN = torch.ops.aten
+A, W = torch.arange(4.0).reshape(2, 2) / 3, torch.full((2, 2), 0.5)
+
+
+def products(x, w):
+    return torch.sigmoid(x.sin() @ w).cos() @ w
+
+
+def test_chosen_results_are_kept_and_the_others_computed_again():
+    wanted = [t.clone().requires_grad_() for t in (A, W)]
+    products(*wanted).sum().backward()
+    keep, again = ckpt.CheckpointPolicy.MUST_SAVE, ckpt.CheckpointPolicy.PREFER_RECOMPUTE
+    told = []
+
+    def policy(ctx, op, *args):
+        told.append((ctx.is_recompute, str(op)))
+        return keep if op is ATEN.mm.default else again
+
+    counts = {}
+    for name, chosen in {"list": [ATEN.mm.default], "policy": policy, "truths": lambda ctx, op, *args: op is ATEN.mm.default,
+                         "nothing": [], "all": lambda *args: keep}.items():  # fmt: skip
+        _, grads, names = selective(chosen, products, A, W)
+        assert all(torch.equal(g, x.grad) for g, x in zip(grads, wanted)), name
+        counts[name] = names.count("aten::sin"), names.count("aten::matmul")
+    assert told == [(False, f"aten.{op}.default") for op in ("sin", "mm", "sigmoid", "cos", "mm")]
+    assert counts["list"] == counts["policy"] == counts["truths"]
+    sines, found = zip(*(counts[name] for name in ("nothing", "list", "all")))
+    assert sines[0] == sines[1] > sines[2]
+    assert found[0] > found[1] == found[2]
+    assert ATEN.mm.default is torch.ops.aten.mm.default
+    add = ATEN.add.Tensor
+    assert (str(add), add.name(), ATEN.mm.default.name()) == ("aten.add.Tensor", "aten::add.Tensor", "aten::mm")
+
+
+def test_a_kept_result_that_is_written_and_a_second_pass_are_refused():
+    def writes(x, w):
+        y = x @ w
+        z = y.sin()
+        y.mul_(2)
+        return z
+
+    with pytest.raises(RuntimeError, match="changed in place"):
+        selective([ATEN.mm.default], writes, A, W)
+    selective([ATEN.mm.default], writes, A, W, allow_cache_entry_mutation=True)
+    x = A.clone().requires_grad_()
+    keep = lambda: ckpt.create_selective_checkpoint_contexts([ATEN.mm.default])  # noqa: E731
+    out = ckpt.checkpoint(lambda x: (x @ W).exp(), x, use_reentrant=False, context_fn=keep).sum()
+    out.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="once only"):
+        out.backward()
+    for bad, error in (([ATEN.mm], ValueError), ([torch.mm], ValueError), (3, TypeError)):
+        with pytest.raises(error, match="create_selective_checkpoint_contexts"):
+            ckpt.create_selective_checkpoint_contexts(bad)
+    with pytest.raises(ValueError, match="context_fn"):
+        ckpt.checkpoint(products, A, W, use_reentrant=True, context_fn=keep)
+
+
+def test_sequences_in_parts():
+    net, x = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1)), A.clone().requires_grad_()
+    for parts in (1, 2, 3):
+        with pytest.warns(UserWarning, match="checkpoint_sequential") as seen:
+            ckpt.checkpoint_sequential(net, parts, x)
+        assert len(seen) == 1
+        assert torch.equal(ckpt.checkpoint_sequential(net, parts, x, use_reentrant=False), net(x))
+    bad = ({"segments": 4}, ValueError), ({"segments": 0}, ZeroDivisionError), ({"segments": 2, "k": 1}, ValueError)
+    for options, error in bad:
+        with pytest.raises(error):
+            ckpt.checkpoint_sequential(net, input=x, use_reentrant=False, **options)

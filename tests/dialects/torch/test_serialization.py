@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrograde.dialects.torch._files import (
-    NUMPY_CONSTANTS,
-    NUMPY_FUNCTIONS,
     TensorRecord,
+    Trust,
     read,
     read_safetensors,
     write_safetensors,
     write_zip,
 )
+from retrograde.dialects.torch._files._objects import resolver
 
 DATA = Path(__file__).parent / "data"
 SAVED = json.loads((DATA / "saved.json").read_text())
@@ -137,8 +137,9 @@ def test_tensors_load_bit_for_bit(name):
 
 
 @pytest.mark.parametrize("name", ["views", "lazy"])
-def test_the_format_before_1_6_loads(name):
-    check(load_recorded(f"{name}_legacy.pt"), SAVED[name])
+@pytest.mark.parametrize("trust", [None, Trust(resolver("retrograde.dialects.torch"))], ids=["weights", "trusted"])
+def test_the_format_before_1_6_loads(name, trust):
+    check(load((DATA / f"{name}_legacy.pt").read_bytes(), trust=trust), SAVED[name])
 
 
 def test_a_checkpoint_loads():
@@ -260,7 +261,7 @@ def test_numpy_values_need_the_callers_consent():
     data = save(content)
     with pytest.raises(pickle.UnpicklingError, match=r"numpy\._core\.multiarray\.scalar"):
         load(data)
-    found = read(io.BytesIO(data), Tensor, constants=NUMPY_CONSTANTS, functions=NUMPY_FUNCTIONS)
+    found = load(data, trust=Trust(resolver("retrograde.dialects.torch")))
     for got, want in zip(found, content, strict=True):
         assert type(got) is type(want)
         np.testing.assert_array_equal(got, want)

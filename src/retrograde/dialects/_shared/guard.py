@@ -9,6 +9,7 @@ check of their arguments.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
@@ -58,10 +59,49 @@ def _check(module: ModuleType, package: str) -> None:
     dialect = package.rpartition(".")[2]
     for name, f in list(vars(module).items()):
         if isinstance(f, FunctionType) and name[0] != "_" and name not in _TAKES_ANY and not hasattr(f, "_checks_dialect"):
-            setattr(module, name, checked(f, dialect))
+            setattr(module, name, standing_before(f, checked(f, dialect), module, name))
 
 
-def checked(f: Callable[..., Any], dialect: str) -> Callable[..., Any]:
+def at_home(f: Any, module: ModuleType, name: str) -> Any:
+    """A function that a module offers, with a name under which pickle finds it: its own, or the one it is offered under."""
+    if isinstance(f, FunctionType):
+        home = sys.modules.get(f.__module__)
+        if home is None or vars(home).get(f.__qualname__) is not f:
+            f.__module__, f.__qualname__ = module.__name__, name
+    return f
+
+
+def standing_before(f: FunctionType, made: Any, module: ModuleType, name: str) -> Any:
+    """`made`, which takes the place of a function in a module; pickle finds both."""
+    made.__module__, made.__qualname__, made._stands_before = module.__name__, name, f
+    if f.__module__ == module.__name__ and f.__qualname__ == name and f.__module__.startswith(_DIALECTS):
+        f.__module__, f.__qualname__ = __name__, f"{module.__name__.removeprefix(_DIALECTS)}.{name}"
+    return made
+
+
+_DIALECTS = __name__.partition("_shared")[0]
+
+
+class _Places:
+    """Where pickle finds the functions that others stand before: the dialects' modules, by dotted name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._module, name)
+        while hasattr(found, "_stands_before"):
+            found = found._stands_before
+        return _Places(found) if isinstance(found, ModuleType) else found
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("torch", "paddle", "mindspore"):
+        return _Places(importlib.import_module(_DIALECTS + name))
+    raise AttributeError(name)
+
+
+def checked(f: Callable[..., Any], dialect: str) -> Any:
     """The function behind a check that its tensors are of its dialect."""
 
     @functools.wraps(f)

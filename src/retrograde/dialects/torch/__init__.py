@@ -13,6 +13,7 @@ from typing import Any as _Any
 from ..._state import is_grad_enabled
 from ..._version import __version__ as _retrograde_version
 from . import _dtype
+from .._shared.guard import at_home as _at_home
 from .._shared.guard import enter as _enter
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
@@ -109,8 +110,8 @@ def is_complex(input: _Any) -> _Any:
 
 
 install_methods()
-globals().update({_name: _named(_f, _name) for _name, _f in _FUNCTIONS.items()})
 torch = _sys.modules[__name__]  # as there, the module also stands in itself
+globals().update({_name: _at_home(_named(_f, _name), torch, _name) for _name, _f in _FUNCTIONS.items()})
 _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "func", "nn.utils"))
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .._shared.guard import standing_before
 from ._api import FUNCTIONS
 from ._tensor import Tensor
 
@@ -120,7 +121,7 @@ def _candidates(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterable[Any]:
 
 def _asking(
     run: Callable[..., Any], name: str, public: Callable[[], Any] | None = None, complete: bool = False
-) -> Callable[..., Any]:
+) -> Any:
     """`run` behind the question who answers for it; `public` gives what they are handed as the function called.
 
     complete: whether they are handed the arguments that have a default by name, all of them.
@@ -346,7 +347,8 @@ def _put(asking: bool) -> None:
 def _prepared_as(owner: Any, name: str, plain: Any, made: Any) -> None:
     _prepared.append((owner, name, plain, made))
     _places.add((owner, name, plain))
-    _other.setdefault(plain, made)  # where one function stands in two places, each has an asking form
+    if _other.get(plain) in METHODS_ASKING | {None}:  # of several places the first in a module is the one it is known by
+        _other[plain] = made
     _other[made] = plain
     _asks.add(made)
 
@@ -357,7 +359,7 @@ def _prepare_module(module: Any, names: Iterable[str], prefix: str, path: str) -
         if not isinstance(f, FunctionType) or name in _NOT_ASKED or f in _asks or (module, name, f) in _places:
             continue
         complete = name in _COMPLETED if path == "torch" else path == "torch.nn.functional" and name not in _AS_GIVEN
-        made = _asking(f, prefix + name, complete=complete)
+        made = standing_before(f, _asking(f, prefix + name, complete=complete), module, name)
         _prepared_as(module, name, f, made)
         forms = [f, made]
         if hasattr(f, "_checks_dialect"):  # what a program had imported by name before there was a second dialect

@@ -18,6 +18,7 @@ from ...tape import mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._compressed_tensor import LAYOUTS, CompressedTensor, from_parts
+from ._function_protocol import never
 from ._printing import plain
 from ._size import Size, device
 from ._sparse_tensor import SparseTensor
@@ -47,8 +48,9 @@ def _describe(x: Any) -> Any:
         return None
     storage, offset, strides = _storage_of(x)
     attributes = {k: v for k, v in x.__dict__.items() if not k.startswith("_")} or None
+    kind = None if type(x).__torch_function__ is never or type(x) is Tensor else type(x)
     return TensorRecord(
-        storage, x.dtype.name, offset, tuple(x.shape), strides, x.requires_grad, isinstance(x, Parameter), attributes
+        storage, x.dtype.name, offset, tuple(x.shape), strides, x.requires_grad, isinstance(x, Parameter), attributes, kind
     )
 
 
@@ -70,7 +72,7 @@ def _reduce(x: Any) -> Any:
 
 def _get_layout(name: str) -> Any:
     """The layout of a name, "torch.sparse_coo"."""
-    for layout in (SparseTensor.layout, *LAYOUTS):
+    for layout in (SparseTensor.layout, Tensor.layout, *LAYOUTS):
         if repr(layout) == name:
             return layout
     raise ValueError(f"tensors in the layout {name} are not read")
@@ -110,8 +112,8 @@ def save(
     """Write tensors, containers of them and objects of any class to a file (path or stream) in PyTorch's zip format.
 
     Classes and functions are written as their names, so pickle.PicklingError or AttributeError is raised for those that
-    have none. `load` makes objects of the layers of `torch.nn` with weights_only=False, and of a program's own classes
-    where `torch.serialization.add_safe_globals` names them; a module's `state_dict()` needs neither.
+    have none. `load` makes objects of them with weights_only=False, or where `torch.serialization.add_safe_globals` names
+    them; a module's `state_dict()` needs neither.
     """
     from ._files import write_zip
     from ._files._objects import resolver
@@ -128,30 +130,32 @@ def load(
 ) -> Any:  # fmt: skip
     """Read what `torch.save` wrote, here or in PyTorch.
 
-    The file is interpreted, never run: it can hold tensors, plain containers, dtypes, sizes (with weights_only=False
-    NumPy values and layers of `torch.nn` too) and objects of the classes that `torch.serialization.add_safe_globals`
-    vouches for; anything else is refused by name with pickle.UnpicklingError, whatever `weights_only` says. So is a file
-    that asks for much more memory than it has, unless the environment variable RETROGRADE_FILE_MEMORY allows as many
-    bytes.
+    The file is interpreted, never run: it can hold tensors, plain containers, dtypes, sizes and objects of the classes
+    that `torch.serialization.add_safe_globals` vouches for; anything else is refused by name with
+    pickle.UnpicklingError. With weights_only=False (or a `pickle_module`) the caller vouches for the whole file: it can
+    hold objects of any class, and **what it says is executed**, so never say that of a file from others. A file that
+    asks for much more memory than it has is refused, unless the environment variable RETROGRADE_FILE_MEMORY allows as
+    many bytes.
     """
-    from ._files import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
+    from ._files import Trust, read
+    from ._files._objects import resolver
 
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("load: weights_only=True does not go with a pickle_module; leave one of them out")
     if isinstance(map_location, device):
         map_location = str(map_location)
     admitted = _admitted()
-    if weights_only is False:
-        admitted["constants"].update(NUMPY_CONSTANTS)
-        admitted["functions"].update(NUMPY_FUNCTIONS)
-        admitted["admits_own"] = True
+    if weights_only is False or pickle_module is not None:
+        admitted["trust"] = Trust(resolver(__package__), pickle_module, pickle_load_args)
     return read(f, _rebuild, map_location=map_location, mmap=bool(mmap), **admitted)
 
 
 def _admitted() -> dict[str, Any]:
     """What files may name beside tensors and plain data while only weights are read, for the reader."""
-    from ._files._safe_globals import find_own, safe_functions
+    from ._files._safe_globals import is_own, safe_functions
 
     constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
-    return {"constants": constants, "functions": {**_FUNCTIONS, **safe_functions()}, "find_own": find_own}
+    return {"constants": constants, "functions": {**_FUNCTIONS, **safe_functions()}, "is_own": is_own}
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:

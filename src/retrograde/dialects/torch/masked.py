@@ -289,5 +289,12 @@ def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = No
     return logaddexp_op(_filled("logaddexp", x, input_mask, -math.inf), _filled("logaddexp", y, other_mask, -math.inf))
 
 
+_MASKED = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")
+
+
 def __getattr__(name: str) -> Any:
-    raise _missing("torch.masked", name, globals())
+    if name in _MASKED:
+        from . import _masked_tensor
+
+        return getattr(_masked_tensor, name)
+    raise _missing("torch.masked", name, {*globals(), *_MASKED})

@@ -1,6 +1,6 @@
 """`torch.ops`: the functions under the names and overloads of PyTorch's operator library.
 
-An overload (`aten.add.Tensor`) is the function itself, which tells by its arguments what is meant.
+An overload (`aten.add.Tensor`) calls the function, which tells by its arguments what is meant.
 """
 
 from __future__ import annotations
@@ -10,11 +10,30 @@ from typing import Any
 from ._api import FUNCTIONS, METHODS, missing
 
 
-class _Operator:
+class OpOverload:
+    """One overload of an operator: `aten.mm.default`."""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
+        self.overloadpacket, self._overloadname, self.namespace = packet, overload, packet.namespace
+        self.__name__ = f"{packet.__name__}.{overload}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.overloadpacket(*args, **kwargs)
+
+    def name(self) -> str:
+        """The operator's name in the library, "aten::mm"; with the overload, where that has a name."""
+        full = f"{self.namespace}::{self.overloadpacket.__name__}"
+        return full if self._overloadname == "default" else f"{full}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"{self.overloadpacket}.{self._overloadname}"
+
+
+class OpOverloadPacket:
     """One operator: callable, and each of its overloads as an attribute."""
 
     def __init__(self, name: str, function: Any, namespace: str = "aten") -> None:
-        self._name, self._function, self._namespace = name, function, namespace
+        self.__name__, self._function, self.namespace = name, function, namespace
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
@@ -22,10 +41,11 @@ class _Operator:
     def __getattr__(self, overload: str) -> Any:
         if overload.startswith("__"):
             raise AttributeError(overload)
-        return self._function
+        made = self.__dict__[overload] = OpOverload(self, overload)
+        return made
 
     def __repr__(self) -> str:
-        return f"{self._namespace}.{self._name}"
+        return f"{self.namespace}.{self.__name__}"
 
 
 def _index(self: Any, indices: Any) -> Any:
@@ -58,7 +78,16 @@ class _Namespace:
         found = _OWN.get(name) or FUNCTIONS.get(name, METHODS.get(name))
         if found is None:
             raise missing("torch.ops.aten", name, FUNCTIONS)
-        return _Operator(name, found)
+        made = self.__dict__[name] = OpOverloadPacket(name, found)
+        return made
+
+    def named(self, name: str) -> OpOverloadPacket:
+        """The operator of a name, be it one that cannot be called here."""
+        try:
+            return getattr(self, name)  # type: ignore[no-any-return]
+        except AttributeError:
+            made = self.__dict__[name] = OpOverloadPacket(name, _refusing(name))
+            return made
 
 
 class _Library:
@@ -73,7 +102,7 @@ class _Library:
         known = operations(self._name)
         if name not in known:
             raise missing(f"torch.ops.{self._name}", name, known)
-        return _Operator(name, known[name], self._name)
+        return OpOverloadPacket(name, known[name], self._name)
 
 
 aten = _Namespace()

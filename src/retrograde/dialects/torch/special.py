@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys as _sys
 from collections.abc import Callable
 from typing import Any
 
 from ...core.value import Value, make
 from ...ops import polynomial
 from ...ops import special as ops
+from .._shared.guard import at_home as _at_home
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
@@ -94,7 +96,7 @@ zeta = _with_out("zeta", _zeta)
 
 # As in PyTorch, these call themselves special_erf and so on.
 for _name in (*_SAME, *_DIFFERENTIABLE, *_CONSTANT, *_POLYNOMIALS, "ndtr", "xlog1py", "zeta"):
-    globals()[_name] = _named(globals()[_name], "special_" + _name)
+    globals()[_name] = _at_home(_named(globals()[_name], "special_" + _name), _sys.modules[__name__], _name)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,22 +2,22 @@
 
 The dialect's `save` and `load` call these with callbacks that take a tensor apart and put one together
 (`describe`, `rebuild`), and with the names of the dialect's own constants and constructors, so that nothing
-here imports a Tensor. Reading never runs code that a file names: the pickle inside is interpreted by a machine
-that knows tensors, plain containers and what the caller passes, and refuses everything else by name.
+here imports a Tensor. Reading runs no code that a file names, unless the caller trusts it: the pickle inside is
+interpreted by a machine that knows tensors, plain containers and what the caller passes, and refuses everything else
+by name.
 """
 
 from __future__ import annotations
 
 from ._legacy import read_legacy
-from ._numpy_values import NUMPY_CONSTANTS, NUMPY_FUNCTIONS
 from ._records import TensorRecord
 from ._safetensors import read_safetensors, write_safetensors
+from ._trusted import Trust
 from ._zip import read, read_pickle, read_zip, write_zip
 
 __all__ = [
-    "NUMPY_CONSTANTS",
-    "NUMPY_FUNCTIONS",
     "TensorRecord",
+    "Trust",
     "read",
     "read_legacy",
     "read_pickle",

@@ -36,9 +36,12 @@ def read_legacy(stream: IO[bytes], rebuild: Rebuild, *, map_location: Any = None
     facts = Unpickler(stream, budget=budget).load()
     little = facts.get("little_endian", True) if isinstance(facts, dict) else True
     # The elements follow the object that is made of them, so the object is run twice: first for its storages only.
+    # What a trusted one names does nothing in the first run.
     start = stream.tell()
     storages = _Storages(stream, swapped=little != (sys.byteorder == "little"), map_location=map_location)
-    Unpickler(stream, storages.load, _no_tensor, budget=budget, **admitted).load()
+    trust = admitted.get("trust")
+    first = admitted if trust is None else {**admitted, "trust": trust.inert()}
+    Unpickler(stream, storages.load, _no_tensor, budget=budget, **first).load()
     storages.fill(Unpickler(stream, budget=budget).load())
     end = stream.tell()
     stream.seek(start)

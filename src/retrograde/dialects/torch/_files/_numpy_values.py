@@ -1,8 +1,4 @@
-"""NumPy scalars, arrays and dtypes inside PyTorch's files.
-
-A caller that admits them passes `NUMPY_FUNCTIONS` and `NUMPY_CONSTANTS` to a reader; PyTorch itself refuses
-them while `weights_only` is on, unless the user registers them.
-"""
+"""NumPy scalars, arrays and dtypes as PyTorch's files hold them."""
 
 from __future__ import annotations
 
@@ -10,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._shared.numpy_values import KINDS, NUMPY_CONSTANTS, NUMPY_FUNCTIONS
+from ..._shared.numpy_values import KINDS
 from ._records import GlobalName
-
-__all__ = ["NUMPY_CONSTANTS", "NUMPY_FUNCTIONS", "numpy_parts"]
 
 
 def numpy_parts(value: np.generic | np.ndarray | np.dtype) -> tuple[str, tuple[Any, ...], Any]:

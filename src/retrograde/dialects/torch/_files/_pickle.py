@@ -285,8 +285,10 @@ class Pickler:
             name = "torch._utils._rebuild_parameter"
             if attributes:
                 name, args = "torch._utils._rebuild_parameter_with_state", (*args, attributes)
-        elif attributes:
-            args = (GlobalName(name), GlobalName("torch.Tensor"), args, attributes)
+        elif attributes or (record.kind is not None and self._resolve is not None):
+            own = record.kind is not None and self._resolve is not None
+            kind = global_name(record.kind, self._resolve) if own else "torch.Tensor"  # type: ignore[arg-type]
+            args = (GlobalName(name), GlobalName(kind), args, attributes or {})
             name = "torch._tensor._rebuild_from_type_v2"
         self._save_call(name, args, owner=tensor)
 

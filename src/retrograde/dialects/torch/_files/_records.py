@@ -66,6 +66,8 @@ class TensorRecord(NamedTuple):
     requires_grad: bool
     is_parameter: bool
     attributes: Mapping[str, Any] | None = None
+    kind: type | None = None
+    """The program's own class of tensors that this one is of."""
 
 
 def dtype_of_name(name: str) -> np.dtype:

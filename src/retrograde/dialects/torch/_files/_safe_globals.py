@@ -56,21 +56,17 @@ class safe_globals:
         _safe.update(self._before)
 
 
-def find_own(name: str) -> Any:
-    """A layer of `torch.nn` by the full name of its class, or a function of `torch.nn.functional`; None for any other.
-
-    Nothing is imported for it. An object of such a class is its attributes: making one runs no code that a file chose.
-    """
+def is_own(name: str) -> bool:
+    """Whether a full name is that of a layer of `torch.nn`, or of a function of `torch.nn.functional`; nothing is imported."""
     from .. import nn
 
     place, _, last = name.rpartition(".")
     if place in ("torch.nn.functional", "torch._C._nn"):
-        found = None if last.startswith("_") else getattr(nn.functional, last, None)
-        return found if isinstance(found, FunctionType) else None
+        return not last.startswith("_") and isinstance(getattr(nn.functional, last, None), FunctionType)
     if place != "torch.nn" and not place.startswith("torch.nn."):
-        return None
+        return False
     found = getattr(sys.modules.get(nn.__name__ + place[8:]), last, None)
-    return found if isinstance(found, type) and issubclass(found, nn.Module) else None
+    return isinstance(found, type) and issubclass(found, nn.Module)
 
 
 def named_in(data: bytes) -> list[str]:

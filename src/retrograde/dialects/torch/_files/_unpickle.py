@@ -14,11 +14,12 @@ import numpy as np
 from ..._shared.file_budget import Budget
 from ..._shared.unpickling import DAMAGE, Function, Internal, Machine, check_attributes
 from ._records import DTYPE_NAMES, STORAGE_CLASSES, UNTYPED_STORAGE, Storage, TensorRecord, fits
+from ._trusted import Trust
 
 Rebuild = Callable[..., Any]
 LoadStorage = Callable[[str | None, str, str, int, Any], Storage]
-FindOwn = Callable[[str], Any]
-"""The dialect's own class or function of a full name, None for any other."""
+IsOwn = Callable[[str], bool]
+"""Whether a full name is that of a layer or function of the dialect."""
 
 _STORAGE_DTYPES: dict[str, str | None] = {name: dtype for dtype, name in STORAGE_CLASSES.items()}
 _STORAGE_DTYPES[UNTYPED_STORAGE] = None
@@ -31,16 +32,6 @@ class _Dtype(Internal):
     __slots__ = ()
 
 
-class _OwnClass(Internal):
-    """A class of the dialect, of which files may have objects made: empty ones, which are given their attributes."""
-
-    __slots__ = ("kind",)
-
-    def __init__(self, name: str, kind: type) -> None:
-        super().__init__(name)
-        self.kind = kind
-
-
 class Unpickler(Machine):
     """Runs one pickle from a stream.
 
@@ -50,8 +41,8 @@ class Unpickler(Machine):
         rebuild: called with the first seven fields of a TensorRecord.
         constants: values by full name, "torch.float32".
         functions: what may be called, by full name, "torch.Size"; of classes, objects are made.
-        find_own: finds the dialect's own classes, of which objects are made, and functions, which are values.
-        admits_own: whether those are read; otherwise they are refused with what it takes.
+        is_own: tells the dialect's own layers and functions, which are refused with what it takes to read them.
+        trust: runs the pickle instead, for a caller who vouches for it.
         budget: what the file may ask for.
     """
 
@@ -65,17 +56,16 @@ class Unpickler(Machine):
         rebuild: Rebuild | None = None,
         constants: Mapping[str, Any] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
-        find_own: FindOwn | None = None,
-        admits_own: bool = False,
+        is_own: IsOwn | None = None,
+        trust: Trust | None = None,
         budget: Budget | None = None,
     ) -> None:
         super().__init__(stream, constants, functions, budget)
         self._handlers[pickle.NEWOBJ[0]] = self._new
         self._load_storage = load_storage
         self._rebuild = rebuild
-        self._find_own = find_own
-        self._admits_own = admits_own
-        self._own: set[type] = set()
+        self._is_own = is_own
+        self._trust = trust
         # A parameter is rebuilt from the record of the tensor that precedes it; the tensor keeps its id taken.
         self._records: dict[int, tuple[Any, TensorRecord]] = {}
         if rebuild is not None:
@@ -88,24 +78,24 @@ class Unpickler(Machine):
                 "torch._tensor._rebuild_from_type_v2": self._tensor_with_state,
             }
 
+    def load(self) -> Any:
+        """The value of the pickle; raises UnpicklingError for one that is damaged or names what is not allowed."""
+        return super().load() if self._trust is None else self._trust.load(self._stream, self)
+
     def find_more(self, name: str) -> Any:
-        """Storage classes, the tensor class and dtypes, as inert values; the dialect's own classes and functions."""
+        """Storage classes, the tensor class and dtypes, as inert values; None for anything else."""
         if self._rebuild is None:
             return None
-        if name in _STORAGE_DTYPES or name == "torch.Tensor":
+        if name in _STORAGE_DTYPES or (name == "torch.Tensor" and self._trust is None):
             return Internal(name)
         if name.startswith("torch.") and name[6:] in DTYPE_NAMES:
             return _Dtype(name)
-        own = self._find_own(name) if self._find_own is not None else None
-        if own is not None and not self._admits_own:
+        if self._trust is None and self._is_own is not None and self._is_own(name):
             raise pickle.UnpicklingError(
-                f"torch.load: the file holds objects of {name!r}, and only weights are read; pass weights_only=False, "
-                "or save the state_dict() of the module"
+                f"torch.load: the file holds objects of {name!r}, and only weights are read; pass weights_only=False if you "
+                "trust the file, or save the state_dict() of the module"
             )
-        if isinstance(own, type):
-            self._own.add(own)
-            return _OwnClass(name, own)
-        return own
+        return None
 
     def known(self, name: str) -> Any:
         """What a name in the file stands for, None where it is refused."""
@@ -114,16 +104,11 @@ class Unpickler(Machine):
         except pickle.UnpicklingError:
             return None
 
-    # Objects of the dialect's own classes, and of those that the caller has allowed
+    # Objects of classes that the caller has allowed
 
     def _new(self) -> None:
         args = self._stack.pop()
         kind = self._stack.pop()
-        if isinstance(kind, _OwnClass):
-            if args != ():
-                raise ValueError(f"an object of {kind.name!r} is made with arguments")
-            self._stack.append(object.__new__(kind.kind))
-            return
         if not isinstance(kind, Function) or not isinstance(kind.call, type):
             named = kind.name if isinstance(kind, Internal) else type(kind).__name__
             raise pickle.UnpicklingError(f"torch.load: the file makes an object of {named!r}, which is refused")
@@ -133,10 +118,6 @@ class Unpickler(Machine):
         kind = type(target)
         if kind in (OrderedDict, np.ndarray, np.dtype):
             super()._restore(target, state)
-        elif kind in self._own:
-            check_attributes(target, state)
-            self.give(state)
-            target.__setstate__(state)
         elif kind in self._functions.values():
             # What a program vouches for may do with its state as it likes; what makes up the state is looked at here.
             self.give(state)
@@ -152,7 +133,15 @@ class Unpickler(Machine):
 
     def _persistent(self) -> None:
         try:
-            tag, kind, key, location, count, *view = self._stack.pop()
+            parts = tuple(self._stack.pop())
+        except DAMAGE as error:
+            self.damaged(error)
+        self._stack.append(self.storage(*parts))
+
+    def storage(self, *parts: Any) -> Storage:
+        """The storage that a file refers to; raises UnpicklingError where it describes none."""
+        try:
+            tag, kind, key, location, count, *view = parts
             dtype_name = _STORAGE_DTYPES[kind.name]
         except (*DAMAGE, AttributeError) as error:
             self.damaged(error)
@@ -164,7 +153,7 @@ class Unpickler(Machine):
             raise pickle.UnpicklingError(
                 "torch.load: the file gives a storage a wrong key, location or size; it is damaged"
             )
-        self._stack.append(self._load_storage(dtype_name, key, location, count, view[0] if view else None))
+        return self._load_storage(dtype_name, key, location, count, view[0] if view else None)
 
     # Tensors
 
@@ -238,12 +227,16 @@ class Unpickler(Machine):
         return self._with_attributes(tensor, state)
 
     def _tensor_with_state(self, function: Any, kind: Any, args: Any, state: Any) -> Any:
-        if not isinstance(kind, Internal) or not isinstance(function, Function):
-            raise TypeError("a tensor of an unknown kind")
-        makers = (self._tensor_v2, self._tensor_v3, self._parameter)
-        if function.call not in makers:
-            raise TypeError(f"a tensor made by {function.name}")
-        return self._with_attributes(function.call(*args), state)
+        if self._trust is None:
+            if not isinstance(kind, Internal) or not isinstance(function, Function):
+                raise TypeError("a tensor of an unknown kind")
+            if function.call not in (self._tensor_v2, self._tensor_v3, self._parameter):
+                raise TypeError(f"a tensor made by {function.name}")
+            function, kind = function.call, getattr(kind, "call", None)
+        tensor = function(*args)
+        if isinstance(kind, type) and type(tensor) is not kind:
+            tensor = tensor.as_subclass(kind)
+        return self._with_attributes(tensor, state)
 
     def _make(self, record: TensorRecord) -> Any:
         assert self._rebuild is not None
@@ -259,7 +252,9 @@ class Unpickler(Machine):
         return tensor
 
     def _with_attributes(self, tensor: Any, state: Any) -> Any:
-        if state is not None:
+        if self._trust is not None and state is not None:
+            vars(tensor).update(state)
+        elif state is not None:
             check_attributes(tensor, state)
             self.give(state)
             for name, value in state.items():

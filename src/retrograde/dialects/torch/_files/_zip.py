@@ -138,8 +138,8 @@ def read(
         map_location: where storages of other devices go: "cpu", a device, a dict from location to location, or a
             function of storage and location that returns None to decline; as for `torch.load`.
         mmap: map the storages from the file (which must be a path to a zip archive) instead of reading them.
-        admitted: what the file may name beside tensors and plain data: `constants`, `functions`, `find_own` and
-            `admits_own` of the Unpickler.
+        admitted: what the file may name beside tensors and plain data: `constants`, `functions`, `is_own` and `trust`
+            of the Unpickler.
 
     Raises:
         UnpicklingError: the file asks for something else, which the message names, for more memory than is in

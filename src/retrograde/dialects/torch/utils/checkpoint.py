@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 import functools
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from .._tensor import Tensor
 from ..amp import autocast
 from ..autograd import Function, backward
 from ..random import back_to, mark
+from ._selective import CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 
 
 def _autocast_now() -> Callable[[], autocast]:
@@ -73,6 +73,14 @@ class CheckpointFunction(Function):
         return None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs)
 
 
+def _said(op: str, use_reentrant: bool | None) -> bool:
+    """Which way holds; where the caller has not said, with a warning to him."""
+    if use_reentrant is None:
+        text = f"{op}: say use_reentrant=False, which can do more, or True, which holds now"
+        warnings.warn(text, UserWarning, stacklevel=3)
+    return use_reentrant is not False
+
+
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -89,11 +97,7 @@ def checkpoint(
     With `use_reentrant` (which holds where nothing is said) the function is one node whose backward begins a pass of its own:
     no second derivatives, no `torch.autograd.grad`. Without it gradients are of any order, also of functions that take some.
     """
-    if use_reentrant is None:
-        use_reentrant = True
-        warnings.warn(
-            "checkpoint: say use_reentrant=False, which can do more, or True, which holds now", UserWarning, stacklevel=2
-        )
+    use_reentrant = _said("checkpoint", use_reentrant)
     if use_reentrant and (kwargs or context_fn is not None or debug):
         given = ", ".join([*kwargs, *(["context_fn"] if context_fn is not None else []), *(["debug"] if debug else [])])
         raise ValueError(f"checkpoint: use_reentrant=True does not go with keyword arguments: {given}")
@@ -127,11 +131,17 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True
-) -> Any:
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, *, preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
     """A sequence of modules run in `segments` parts, each but the last checkpointed."""
+    use_reentrant = _said("checkpoint_sequential", use_reentrant)
+    if kwargs:
+        raise ValueError(f"checkpoint_sequential: unknown arguments {', '.join(kwargs)}")
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(steps) // segments
+    if segments > 0 and not size:
+        raise ValueError(f"checkpoint_sequential: {len(steps)} modules cannot be run in {segments} parts")
 
     def part(start: int, stop: int) -> Callable[[Any], Any]:
         def run(x: Any) -> Any:
@@ -187,27 +197,8 @@ def set_device_states(devices: Any, states: Any, *, device_type: str | None = No
         raise RuntimeError("set_device_states: the dialect computes on the CPU, whose random state is no part of these")
 
 
-class CheckpointPolicy(enum.Enum):
-    """What is done with an operation's result in selective checkpointing."""
-
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5
-
-
-def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
-    """Raises NotImplementedError: which results are kept cannot be chosen by operation here."""
-    raise NotImplementedError(
-        "create_selective_checkpoint_contexts: retrograde's torch dialect cannot choose by operation what a checkpoint keeps; "
-        "checkpoint smaller functions instead"
-    )
-
-
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
-    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
+    "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any as _Any
 
+from ...._shared.guard import at_home as _at_home
 from ..._api import missing as _missing
 from ..._api import with_out as _with_out
 from ..._statistics import cosine_similarity, pairwise_distance, pdist
@@ -151,6 +153,9 @@ from ._resample import (
 avg_pool2d, avg_pool3d = _with_out("avg_pool2d", avg_pool2d), _with_out("avg_pool3d", avg_pool3d)
 gelu, softplus, logsigmoid = _with_out("gelu", gelu), _with_out("softplus", softplus), _with_out("logsigmoid", logsigmoid)
 hardshrink, softshrink = _with_out("hardshrink", hardshrink), _with_out("softshrink", softshrink)
+for _name, _f in list(globals().items()):
+    if _name[0] != "_":
+        _at_home(_f, _sys.modules[__name__], _name)
 
 
 def __getattr__(name: str) -> _Any:
