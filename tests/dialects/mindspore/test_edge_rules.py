@@ -221,3 +221,32 @@ def test_numbers_may_come_first_in_every_comparison() -> None:  # in MindSpore n
 def test_strides_of_empty_tensors() -> None:
     shapes = ((0,), (0, 2), (2, 0, 3))
     assert [Tensor(np.zeros(s, np.float32)).strides for s in shapes] == [(4,), (8, 4), (0, 12, 4)]
+
+
+def test_a_norm_along_an_axis_has_a_least_value_and_no_gradient_at_0() -> None:
+    for p in (1, 2, 3):
+        value, g = ms.value_and_grad(lambda x, p=p: ops.norm(x, p, 1))(Tensor([[0.0, 0.0], [0.0, 2.0]]))
+        assert value.asnumpy().tolist() == pytest.approx([1e-12, 2.0])
+        assert np.allclose(g.asnumpy(), [[0, 0], [0, 1]])
+    assert ms.grad(lambda x: ops.LpNorm([0], 2)(x))(Tensor([0.0, 0.0])).asnumpy().tolist() == [0, 0]
+
+
+def test_a_factor_of_0_has_the_other_one_for_its_gradient() -> None:
+    x, y = Tensor([1.0, 2.0, np.nan]), Tensor([0.0, 3.0, 0.0])
+    value, grads = ms.value_and_grad(lambda a, b: ops.MulNoNan()(a, b), (0, 1))(x, y)
+    assert [v.asnumpy().tolist() for v in (value, *grads)] == [[0, 6, 0], [0, 3, 0], [1, 2, 0]]
+
+
+def test_the_values_of_one_hot_are_constants() -> None:
+    grads = ms.grad(lambda on, off: ops.one_hot(Tensor([0, 1]), 3, on, off), (0, 1))(Tensor(1.0), Tensor(2.0))
+    assert [g.item() for g in grads] == [0, 0]
+
+
+def test_an_integral_over_distances_is_in_float32() -> None:
+    y = Tensor(np.array([1.0, 2.0, 4.0]))
+    assert ops.trapz(y).dtype is ms.float32 and ops.trapz(y, y).dtype is ms.float64
+
+
+def test_a_parameter_that_is_not_trained_takes_no_hook() -> None:
+    with pytest.raises(RuntimeError, match="requires_grad"):
+        Parameter(Tensor([1.0]), name="p", requires_grad=False).register_hook(lambda g: g)

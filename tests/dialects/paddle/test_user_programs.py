@@ -600,3 +600,19 @@ def test_multiplex_depends_on_every_input() -> None:
     xs = [leaf([[1.0], [2.0]]) for _ in range(3)]
     found = paddle.grad(paddle.multiplex(xs, T([[1], [1]], dtype="int32")), xs)
     assert [g.tolist() for g in found] == [[[0.0], [0.0]], [[1.0], [1.0]], [[0.0], [0.0]]]
+
+
+def test_each_step_that_a_path_is_short_of_costs_log_2() -> None:
+    x, w = T([[1.0, 2.0, 0.5]]), T([[0.1, 0.2, 0.3]] * 4)
+    found = [F.hsigmoid_loss(x, T([label]), 5, w).item() for label in range(5)]
+    assert found == pytest.approx([2.1832576, 2.1832576, 1.5332577, 3.2101657, 2.560166])
+    table, codes = T([[1, -1, -1]]), T([[1, -1, -1]])
+    assert F.hsigmoid_loss(T([[0.3, 0.2, 0.1]]), T([1]), 3, w[:2], path_table=table, path_code=codes).item() == (
+        pytest.approx(2.0306911)
+    )
+
+
+def test_the_nuclear_norm_of_a_matrix_needs_no_axes() -> None:
+    assert paddle.norm(paddle.ones([2, 3]), p="nuc").item() == pytest.approx(6**0.5)
+    with pytest.raises(ValueError):
+        paddle.norm(paddle.ones([2, 3, 2]), p="nuc")

@@ -142,8 +142,9 @@ def div_no_nan(x1: Any, x2: Any) -> Any:
 def mul_no_nan(x: Any, y: Any) -> Any:
     """x y, and 0 where y is 0 whatever x is."""
     a, b = pair("MulNoNan", x, y, NUMBER)
-    zero = cmp.equal(b, 0)
-    return sel.where(zero, constant(0, dtype_of(a)), sel.where(zero, constant(0, dtype_of(a)), a) * b)
+    # A finite x times 0 is 0 by itself, and y has its gradient x; only what would be nan is taken out.
+    nan, nothing = cmp.logical_and(cmp.equal(b, 0), cmp.logical_not(cmp.isfinite(a))), constant(0, dtype_of(a))
+    return sel.where(nan, nothing, sel.where(nan, nothing, a) * b)
 
 
 @api()

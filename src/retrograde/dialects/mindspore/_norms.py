@@ -40,7 +40,8 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     if dim is not None and isinstance(dim, (tuple, list)):
         axes = tuple(axis_of("norm", d, n, "dim") for d in dim)
     if len(axes) == 1:
-        return vector_norm(x, ord, axes, keepdim)
+        lp = isinstance(dim, int) and isinstance(ord, (int, float)) and 1 <= ord < float("inf")
+        return lp_norm(x, ord, axes, keepdim) if lp else vector_norm(x, ord, axes, keepdim)
     if len(axes) == 2:
         return matrix_norm(x, ord, axes, keepdim)
     raise ValueError(f"norm: ord={ord!r} needs one or two axes in dim, got {dim}")
@@ -61,6 +62,14 @@ def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, 
         out, _ = with_positions("norm", sizes, axes[0], len(axes) == 1 and keepdims, ord > 0)
         return st.reshape(out, shape=(1,) * x.ndim) if keepdims and len(axes) > 1 else out
     return native_linalg.vector_norm(x, axis=axes, keepdims=keepdims, ord=float(ord))
+
+
+def lp_norm(x: Any, p: float, axes: Any, keepdims: bool, epsilon: float = 1e-12) -> Any:
+    """The norm of vectors along axes, no less than epsilon; where it would be less it has no gradient."""
+    if p != 2:
+        return maximum(vector_norm(x, p, axes, keepdims), epsilon)
+    squares = _sum(ew.square(x), axis=_reduced("LpNorm", x, axes), keepdims=keepdims)
+    return ew.sqrt(maximum(squares, epsilon * epsilon))
 
 
 @api(method=False)

@@ -105,6 +105,12 @@ class Parameter(Tensor, result=Tensor):
     def requires_grad(self, wanted: bool) -> None:
         self.param_info.requires_grad = _flag("requires_grad", wanted)
 
+    def register_hook(self, hook_fn: Any) -> Any:
+        """As a tensor's; raises RuntimeError where the parameter is not trained, since it gets no gradient."""
+        if not self.requires_grad:
+            raise RuntimeError(f"register_hook: the parameter {self.name!r} has requires_grad=False and gets no gradient")
+        return super().register_hook(hook_fn)
+
     @property
     def layerwise_parallel(self) -> bool:
         """An option of distributed training, which is kept."""

@@ -26,7 +26,7 @@ from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer, spread
 from ._api import api
 from ._binary import maximum, minimum
-from ._dtype import int32, int64, only_dtype
+from ._dtype import float32, int32, int64, only_dtype
 from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -586,8 +586,9 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 @api(method=False)
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
-    """The integral of samples along an axis by the trapezoidal rule; at points x, or at distances dx."""
+    """The integral of samples along an axis by the trapezoidal rule; at points x, or, in float32, at distances dx."""
     y = single("trapz", y, FLOAT)
+    y = to_dtype(y, float32) if x is None else y
     x = x if x is None else tensor_argument("trapz", x, "x")
     return nps.trapezoid(y, x, dx, axis_of("trapz", dim, len(shape_of(y)), "dim"))
 

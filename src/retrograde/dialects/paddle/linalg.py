@@ -362,6 +362,8 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, out: An
     if isinstance(p, str) and p not in ("fro", "nuc"):
         raise ValueError(f"norm: p must be a number, 'fro' or 'nuc', got {p!r}")
     axes = None if axis is None else integers("norm", "axis", axis)
+    if p == "nuc" and axes is None and len(shape_of(x)) == 2:
+        axes = (0, 1)
     if axes is not None and len(axes) == 2:
         found = matrix_norm(x, 2 if p is None else p, axes, keepdim)
     elif p == "nuc" or (p == "fro" and axes is not None):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...learn.deformable import deformable_convolution, result_size
 from ._api import FUNCTIONS
 from ._tensor import Tensor
 
@@ -236,45 +237,17 @@ def deform_conv2d(
     dilation_h: int, dilation_w: int, groups: int, offset_groups: int, use_mask: bool,
 ) -> Any:  # fmt: skip
     """A convolution that reads beside its grid by `offset`, between places bilinearly, weighted by `mask`."""
-    batch, channels, height, width = input.shape
-    out_channels, per_group, kernel_h, kernel_w = weight.shape
-    out_h = (height + 2 * pad_h - (dilation_h * (kernel_h - 1) + 1)) // stride_h + 1
-    out_w = (width + 2 * pad_w - (dilation_w * (kernel_w - 1) + 1)) // stride_w + 1
-    taps = kernel_h * kernel_w
-    if tuple(offset.shape) != (batch, offset_groups * 2 * taps, out_h, out_w):
+    stride, pad, dilation = (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w)
+    kernel_h, kernel_w = weight.shape[2:]
+    size = result_size(tuple(input.shape[2:]), (kernel_h, kernel_w), stride, pad, dilation)
+    wanted = [input.shape[0], offset_groups * 2 * kernel_h * kernel_w, *size]
+    if list(offset.shape) != wanted:
         raise RuntimeError(
-            f"torchvision::deform_conv2d: offset must have the shape {[batch, offset_groups * 2 * taps, out_h, out_w]}, got "
-            f"{list(offset.shape)}"
+            f"torchvision::deform_conv2d: offset must have the shape {wanted}, got {list(offset.shape)}"
         )
-    kind = _array("deform_conv2d", input).dtype
-
-    def grid(kernel: int, out: int, stride: int, pad: int, dilation: int) -> np.ndarray:
-        return np.arange(kernel, dtype=kind)[:, None] * dilation + np.arange(out, dtype=kind)[None, :] * stride - pad
-
-    y = np.broadcast_to(grid(kernel_h, out_h, stride_h, pad_h, dilation_h)[:, None, :, None], (kernel_h, kernel_w, out_h, out_w))
-    x = np.broadcast_to(grid(kernel_w, out_w, stride_w, pad_w, dilation_w)[None, :, None, :], (kernel_h, kernel_w, out_h, out_w))
-    moved = offset.reshape(batch, offset_groups, taps, 2, out_h, out_w)
-    at_y = moved[:, :, :, 0] + _torch("as_tensor", y.reshape(1, 1, taps, out_h, out_w).copy())
-    at_x = moved[:, :, :, 1] + _torch("as_tensor", x.reshape(1, 1, taps, out_h, out_w).copy())
-    flat = input.reshape(batch, offset_groups, channels // offset_groups, height * width)
-    low_y, low_x = at_y.detach().floor(), at_x.detach().floor()
-    part_y, part_x = at_y - low_y, at_x - low_x
-    within = (at_y.detach() > -1) & (at_y.detach() < height) & (at_x.detach() > -1) & (at_x.detach() < width)
-    sampled: Any = 0
-    for down in (0, 1):
-        for right in (0, 1):
-            row, column = low_y + down, low_x + right
-            there = within & (row >= 0) & (row < height) & (column >= 0) & (column < width)
-            index = (row.clamp(0, height - 1) * width + column.clamp(0, width - 1)).long()
-            share = (part_y if down else 1 - part_y) * (part_x if right else 1 - part_x) * there
-            index = index.reshape(batch, offset_groups, 1, -1).expand(-1, -1, flat.shape[2], -1)
-            taken = _torch("gather", flat, 3, index).reshape(batch, offset_groups, flat.shape[2], taps, out_h, out_w)
-            sampled = sampled + taken * share[:, :, None]
-    if use_mask:
-        sampled = sampled * mask.reshape(batch, offset_groups, 1, taps, out_h, out_w)
-    columns = sampled.reshape(batch, groups, per_group * taps, out_h * out_w)
-    kernel = weight.reshape(groups, out_channels // groups, per_group * taps)
-    out = (kernel @ columns).reshape(batch, out_channels, out_h, out_w)
+    out = deformable_convolution(
+        input, offset, weight, mask if use_mask else None, stride, pad, dilation, groups, offset_groups
+    )
     return out + bias.reshape(1, -1, 1, 1)
 
 

@@ -163,7 +163,7 @@ def _l2_normalize(x: Any, *, axis: Any, epsilon: float) -> Any:
 
 
 def _lp_norm(x: Any, *, axis: Any, p: int, keep_dims: bool, epsilon: float) -> Any:
-    return _binary.maximum(_norms.vector_norm(x, p, integers("LpNorm", "axis", axis), keep_dims), float(epsilon))
+    return _norms.lp_norm(single("LpNorm", x, FLOATING), p, integers("LpNorm", "axis", axis), keep_dims, float(epsilon))
 
 
 def _split(x: Any, *, axis: int, output_num: int) -> Any:

@@ -5,6 +5,8 @@ Where boxes lie decides which elements are read and with which weights; gradient
 
 from __future__ import annotations
 
+import importlib
+import io
 import math
 from typing import Any
 
@@ -12,33 +14,27 @@ import numpy as np
 
 from ....core.unwrap import concrete
 from ....core.value import dtype_of, shape_of
+from ....learn.deformable import deformable_convolution, result_size
+from ....ops import contraction as ct
 from ....ops import indexing as ix
 from ....ops import reduction as rd
 from ....ops import structural as st
 from .._api import missing as _missing
 from .._tensor import from_array
+from ..nn.functional._arguments import per_axis
 from ..nn.layer._simple import REQUIRED, layer_of
+from ..nn.layer.conv import Conv2D
+from ._detection import (
+    box_coder,
+    distribute_fpn_proposals,
+    generate_proposals,
+    kept,
+    matrix_nms,
+    overlaps,
+    prior_box,
+    yolo_box,
+)
 from .models._blocks import ConvNormActivation
-
-
-def _overlaps(boxes: np.ndarray) -> np.ndarray:
-    """The area that each two boxes share over the area that they cover."""
-    low = np.maximum(boxes[:, None, :2], boxes[:, :2])
-    high = np.minimum(boxes[:, None, 2:], boxes[:, 2:])
-    shared = np.prod(np.maximum(high - low, 0), axis=-1)
-    areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=-1)
-    with np.errstate(invalid="ignore"):
-        return shared / (areas[:, None] + areas - shared)  # type: ignore[no-any-return]
-
-
-def _kept(boxes: np.ndarray, threshold: float) -> list[int]:
-    """Which boxes stay, in their order, when those that overlap too much with an earlier one go."""
-    over, gone, kept = _overlaps(boxes) > threshold, np.zeros(len(boxes), bool), []
-    for k in range(len(boxes)):
-        if not gone[k]:
-            kept.append(k)
-            gone |= over[k]
-    return kept
 
 
 def nms(
@@ -52,7 +48,7 @@ def nms(
     """
     places = concrete("nms", boxes)
     if scores is None:
-        return from_array(np.asarray(_kept(places, iou_threshold), np.int64))
+        return from_array(np.asarray(kept(overlaps(places), iou_threshold), np.int64))
     marks = concrete("nms", scores)
     if category_idxs is not None and categories is None:
         raise ValueError("nms: category_idxs needs categories, the numbers of all of them")
@@ -61,7 +57,7 @@ def nms(
     for category in (0,) if category_idxs is None else categories:
         own = np.flatnonzero(group == category)
         order = own[np.argsort(-marks[own], kind="stable")]
-        found += [int(order[k]) for k in _kept(places[order], iou_threshold)]
+        found += [int(order[k]) for k in kept(overlaps(places[order]), iou_threshold)]
     best = np.asarray(sorted(found, key=lambda k: -marks[k]), np.int64)
     if top_k is not None and top_k > len(places):
         raise AssertionError(f"nms: top_k must not be above the number of boxes, {len(places)}, got {top_k}")
@@ -146,13 +142,105 @@ def roi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale
     return ix.advanced_index(flat, item, channel, which, axes=(0, 1, 2)) * there.astype(dtype_of(x))
 
 
-RoIAlign = layer_of("RoIAlign", roi_align, "`roi_align` as a layer.", {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(),
-                    show_name=False)  # fmt: skip
-RoIPool = layer_of("RoIPool", roi_pool, "`roi_pool` as a layer.", {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(),
-                   show_name=False)  # fmt: skip
+def psroi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale: float = 1.0, name: Any = None) -> Any:
+    """The means of features (N, C · h · w, H, W) in the parts of each box, each part in channels of its own: (boxes, C, h, w)."""
+    op = "psroi_pool"
+    images, channels, height, width = shape_of(x)
+    places, owners = _owners(op, boxes, boxes_num, images)
+    h, w = _pair(output_size)
+    if channels % (h * w):
+        raise ValueError(f"{op}: {channels} channels are no multiple of {h} times {w}, one for each part")
+    ends = np.floor(places + 0.5) * spatial_scale
+    ends[:, 2:] += spatial_scale
+    weights = []
+    for axis, parts, size in ((1, h, height), (0, w, width)):
+        start, length = ends[:, axis, None], np.maximum(ends[:, axis + 2] - ends[:, axis], 0.1)[:, None]
+        low = np.clip(np.floor(np.arange(parts) * length / parts + start), 0, size)
+        high = np.clip(np.ceil(np.arange(1, parts + 1) * length / parts + start), 0, size)
+        at = np.arange(size)
+        inside = (at >= low[..., None]) & (at < high[..., None])
+        weights.append((inside / np.maximum(high - low, 1)[..., None]).astype(dtype_of(x)))
+    features = st.reshape(ix.take(x, owners, axis=0), shape=(len(owners), channels // (h * w), h, w, height, width))
+    across = ct.matmul(features, weights[1][:, None, None, :, :, None])
+    down = ct.matmul(np.ascontiguousarray(weights[0][:, None, :, None, None, :]), across)
+    return st.reshape(down, shape=(len(owners), channels // (h * w), h, w))
 
-__all__ = ["ConvNormActivation", "RoIAlign", "RoIPool", "nms", "roi_align", "roi_pool"]
+
+def deform_conv2d(
+    x: Any, offset: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    deformable_groups: int = 1, groups: int = 1, mask: Any = None, name: Any = None,
+) -> Any:  # fmt: skip
+    """A convolution that reads beside its grid by `offset`, between places linearly, weighted by `mask` if there is one."""
+    op = "deform_conv2d"
+    steps, pads, apart = (
+        per_axis(op, what, v, 2) for what, v in (("stride", stride), ("padding", padding), ("dilation", dilation))
+    )
+    batch, channels, *size = shape_of(x)
+    kernel = shape_of(weight)[2:]
+    taps = deformable_groups * kernel[0] * kernel[1]
+    space = result_size((size[0], size[1]), (kernel[0], kernel[1]), steps, pads, apart)
+    if channels != groups * shape_of(weight)[1] or channels % deformable_groups:
+        raise ValueError(f"{op}: weights {list(shape_of(weight))} and the groups do not fit {channels} channels")
+    for what, given, wanted in (("offset", offset, 2 * taps), ("mask", mask, taps)):
+        if given is not None and tuple(shape_of(given)) != (batch, wanted, *space):
+            raise ValueError(f"{op}: {what} must have the shape {[batch, wanted, *space]}, got {list(shape_of(given))}")
+    out = deformable_convolution(x, offset, weight, mask, steps, pads, apart, groups, deformable_groups)
+    return out if bias is None else out + st.reshape(bias, shape=(1, shape_of(weight)[0], 1, 1))
+
+
+class DeformConv2D(Conv2D):
+    """`deform_conv2d` with trained weights (out, in / groups, kh, kw)."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        deformable_groups: int = 1, groups: int = 1, weight_attr: Any = None, bias_attr: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, weight_attr=weight_attr,
+                         bias_attr=bias_attr)  # fmt: skip
+        self._deformable_groups = deformable_groups
+
+    def forward(self, x: Any, offset: Any, mask: Any = None) -> Any:  # type: ignore[override]
+        """The convolution of x beside its grid."""
+        return deform_conv2d(x, offset, self.weight, self.bias, self._stride, self._padding, self._dilation,
+                             self._deformable_groups, self._groups, mask)  # fmt: skip
+
+
+def read_file(filename: str, name: Any = None) -> Any:
+    """The bytes of a file."""
+    return from_array(np.fromfile(filename, np.uint8))
+
+
+def decode_jpeg(x: Any, mode: str = "unchanged", name: Any = None) -> Any:
+    """The pixels (C, H, W) of the bytes of an image, through Pillow; raises RuntimeError where that is not installed."""
+    modes = {"unchanged": None, "gray": "L", "rgb": "RGB"}
+    if mode not in modes:
+        raise ValueError(f"decode_jpeg: mode must be unchanged, gray or rgb, got {mode!r}")
+    try:
+        pillow = importlib.import_module("PIL.Image")
+    except ImportError:
+        raise RuntimeError("decode_jpeg: Pillow decodes images; install it, or hand over pixels") from None
+    image = pillow.open(io.BytesIO(concrete("decode_jpeg", x).tobytes()))
+    pixels = np.asarray(image if modes[mode] is None else image.convert(modes[mode]))
+    return from_array(np.ascontiguousarray(pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)))
+
+
+def _pooled(name: str, f: Any, text: str) -> Any:
+    return layer_of(name, f, text, {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(), show_name=False)
+
+
+RoIAlign, RoIPool, PSRoIPool = (
+    _pooled(name, f, f"`{f.__name__}` as a layer.")
+    for name, f in (("RoIAlign", roi_align), ("RoIPool", roi_pool), ("PSRoIPool", psroi_pool))
+)
+
+__all__ = [
+    "ConvNormActivation", "DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "box_coder", "decode_jpeg", "deform_conv2d",
+    "distribute_fpn_proposals", "generate_proposals", "matrix_nms", "nms", "prior_box", "psroi_pool", "read_file", "roi_align",
+    "roi_pool", "yolo_box",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    if name == "yolo_loss":
+        raise AttributeError("paddle.vision.ops.yolo_loss is not built; write the loss on yolo_box's features with operators")
     raise _missing("paddle.vision.ops", name, __all__)

@@ -310,7 +310,10 @@ def hsigmoid_loss(
     input: Any, label: Any, num_classes: int, weight: Any, bias: Any = None, path_table: Any = None,
     path_code: Any = None, is_sparse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The hierarchical sigmoid loss over a complete binary tree of classes, or the tree that table and codes give."""
+    """The hierarchical sigmoid loss over a complete binary tree of classes, or the tree that table and codes give.
+
+    As in PaddlePaddle, each step by which a path is shorter than the longest adds log 2, the loss of a logit of 0.
+    """
     op = "hsigmoid_loss"
     x = floating(op, input, "input")
     if num_classes < 2:
@@ -324,7 +327,7 @@ def hsigmoid_loss(
         used = rows >= 0
     else:
         numbers = concrete(op, label).reshape(-1).astype(np.int64) + num_classes
-        depth = int(numbers.max()).bit_length() - 1
+        depth = (num_classes - 1).bit_length()
         steps = np.arange(depth)
         lengths = np.array([int(c).bit_length() - 1 for c in numbers])
         rows = (numbers[:, None] >> (steps + 1)) - 1
@@ -335,8 +338,8 @@ def hsigmoid_loss(
     logits = rd.sum(chosen * st.reshape(x, shape=(n, 1, shape_of(x)[1])), axis=(2,), keepdims=False)
     if bias is not None:
         logits = logits + take(st.reshape(bias, shape=(int(bias.size),)), rows, axis=0)
-    losses = softplus(logits, beta=1.0, threshold=1e9) - logits * codes.astype(dtype_of(x))
-    return rd.sum(losses * used.astype(dtype_of(x)), axis=(1,), keepdims=True)
+    logits = logits * used.astype(dtype_of(x))
+    return rd.sum(softplus(logits, beta=1.0, threshold=1e9) - logits * codes.astype(dtype_of(x)), axis=(1,), keepdims=True)
 
 
 def adaptive_log_softmax_with_loss(
