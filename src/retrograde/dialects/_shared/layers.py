@@ -12,7 +12,6 @@ layers and compiling two functions takes ten times as long as making a class.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import functools
@@ -30,19 +29,20 @@ class Layers:
     the module in which users may replace the functions that layers call. inputs: what forward takes, unless a row says
     otherwise. tensor: how tensors are called in signatures. private: whether an option `p` is kept as `_p`, past what the
     base does when attributes are set. named: an option that every layer takes last, and says where it is given. listed: an
-    attribute of the class that lists the options.
+    attribute of the class that lists the options. shows: whether the text of a layer says all options, unless a row says
+    otherwise.
     """
 
     def __init__(
         self, base: type, *, forward: str, text: str, functions: Any = None, inputs: str = "input", tensor: str = "",
-        private: bool = False, named: str = "", listed: str = "",
+        private: bool = False, named: str = "", listed: str = "", shows: bool = False,
     ) -> None:  # fmt: skip
-        self.base, self.forward, self.text, self.functions = base, forward, text, functions
+        self.base, self.forward, self.text, self.functions, self.shows = base, forward, text, functions, shows
         self.inputs, self.tensor, self.private, self.named, self.listed = inputs, tensor, private, named, listed
 
     def __call__(
         self, name: str, options: str | None, f: Function | None, doc: str, *, inputs: str | None = None,
-        shows: str | bool | Callable[[Any], str] = False, base: type | None = None,
+        shows: str | bool | Callable[[Any], str] | None = None, base: type | None = None,
         fixed: Mapping[str, Any] | None = None, then: Callable[[Any], None] | None = None, training: bool = False,
         spent: tuple[str, ...] = (), named: bool = True, **attributes: Any,
     ) -> Any:  # fmt: skip
@@ -74,6 +74,8 @@ class Layers:
             code = getattr(f, "__code__", None)
             own = code is not None and code.co_varnames[:1] == ("self",)
             members[self.forward] = self._method(f, name) if own else _Unwritten(row, self.forward)
+        if shows is None:
+            shows = self.shows and not inherits
         if callable(shows):
             members[self.text] = _called(shows, name, self.text)
         elif shows or (named and self.named and not inherits):
@@ -101,6 +103,11 @@ class _Row:
     ) -> None:  # fmt: skip
         self.kind, self.name, self.options, self.f, self.inputs, self.base = kind, name, options, f, inputs, base
         self.fixed, self.then, self.training, self.spent, self.module = fixed, then, training, spent, module
+        # A function that stands in the module of functions is called there, where a program may put another one.
+        among = vars(kind.functions) if kind.functions else {}
+        name = getattr(f, "__name__", "")
+        name = name if among.get(name) is f else next((name for name, known in among.items() if known is f), "")
+        self.place = f"_functions.{name}" if name else "_f"
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -163,11 +170,8 @@ class _Row:
         if tensor:
             for a in inputs.args[:required]:
                 a.annotation = a.annotation or ast.Name(tensor)
-        # A function that stands in the module of functions is called there, where a program may put another one.
-        among = vars(self.kind.functions) if self.kind.functions else {}
-        called = next((f"_functions.{name}" for name, f in among.items() if f is self.f), "_f")
         returned = f" -> {tensor}" if tensor and "return_indices" not in own else ""
-        return f"def {self.kind.forward}(self, {ast.unparse(inputs)}){returned}:\n    return {called}({', '.join(given)})"
+        return f"def {self.kind.forward}(self, {ast.unparse(inputs)}){returned}:\n    return {self.place}({', '.join(given)})"
 
 
 _ROWS: dict[type, _Row] = {}
@@ -202,7 +206,7 @@ class _Listed:
 
 @functools.cache
 def _code(source: str, name: str) -> Any:
-    return compile(source, f"<retrograde layer {name}>", "exec", __future__.annotations.compiler_flag, True)
+    return compile(source, f"<retrograde layer {name}>", "exec", annotations.compiler_flag, True)
 
 
 def _parameters(text: str) -> ast.arguments:

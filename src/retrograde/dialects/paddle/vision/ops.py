@@ -17,7 +17,7 @@ from ....ops import reduction as rd
 from ....ops import structural as st
 from .._api import missing as _missing
 from .._tensor import from_array
-from ..nn.layer._simple import REQUIRED, layer_of
+from ..nn.layer._row import layer
 from .models._blocks import ConvNormActivation
 
 
@@ -146,10 +146,10 @@ def roi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale
     return ix.advanced_index(flat, item, channel, which, axes=(0, 1, 2)) * there.astype(dtype_of(x))
 
 
-RoIAlign = layer_of("RoIAlign", roi_align, "`roi_align` as a layer.", {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(),
-                    show_name=False)  # fmt: skip
-RoIPool = layer_of("RoIPool", roi_pool, "`roi_pool` as a layer.", {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(),
-                   show_name=False)  # fmt: skip
+RoIAlign, RoIPool = (
+    layer(name, "output_size, spatial_scale=1.0", f, f"`{f.__name__}` as a layer.", shows=False, named=False)
+    for name, f in (("RoIAlign", roi_align), ("RoIPool", roi_pool))
+)
 
 __all__ = ["ConvNormActivation", "RoIAlign", "RoIPool", "nms", "roi_align", "roi_pool"]
 

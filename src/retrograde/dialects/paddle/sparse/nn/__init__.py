@@ -6,15 +6,15 @@ from typing import Any
 
 from ..._api import missing as _missing
 from ..._sparse_tensor import SparseTensor
-from ...nn.layer._simple import layer_of
+from ...nn.layer._row import layer
 from ...nn.layer.norm import BatchNorm1D
 from . import functional as functional
 from . import functional as F
 
-ReLU = layer_of("ReLU", F.relu, "max(x, 0) of the values.", {})
-ReLU6 = layer_of("ReLU6", F.relu6, "min(max(x, 0), 6) of the values.", {})
-LeakyReLU = layer_of("LeakyReLU", F.leaky_relu, "x where it is positive, slope * x elsewhere.", {"negative_slope": 0.01})
-Softmax = layer_of("Softmax", F.softmax, "The softmax over the values of each row.", {"axis": -1})
+ReLU = layer("ReLU", "", F.relu, "max(x, 0) of the values.")
+ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6) of the values.")
+LeakyReLU = layer("LeakyReLU", "negative_slope=0.01", F.leaky_relu, "x where it is positive, slope * x elsewhere.")
+Softmax = layer("Softmax", "axis=-1", F.softmax, "The softmax over the values of each row.")
 
 
 class BatchNorm(BatchNorm1D):
