@@ -24,8 +24,6 @@ for _topic in (_activation, _common, _container, _conv, _loss, _norm, _pooling, 
     for _name, _x in list(vars(_topic).items()):
         if isinstance(_x, type) and issubclass(_x, Layer) and not _name.startswith("_"):
             globals()[_name] = _x
-            if ".layer." not in _x.__module__:  # made of a function of nn.functional
-                _x.__module__ = _topic.__name__
 
 Module, ModuleList, ModuleDict = Layer, _container.LayerList, _container.LayerDict
 HuberLoss = _loss.HuberLoss

@@ -22,7 +22,7 @@ from ....ops import structural as st
 from .._api import missing as _missing
 from .._tensor import from_array
 from ..nn.functional._arguments import per_axis
-from ..nn.layer._simple import REQUIRED, layer_of
+from ..nn.layer._row import layer
 from ..nn.layer.conv import Conv2D
 from ._detection import (
     box_coder,
@@ -224,12 +224,8 @@ def decode_jpeg(x: Any, mode: str = "unchanged", name: Any = None) -> Any:
     return from_array(np.ascontiguousarray(pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)))
 
 
-def _pooled(name: str, f: Any, text: str) -> Any:
-    return layer_of(name, f, text, {"output_size": REQUIRED, "spatial_scale": 1.0}, shown=(), show_name=False)
-
-
 RoIAlign, RoIPool, PSRoIPool = (
-    _pooled(name, f, f"`{f.__name__}` as a layer.")
+    layer(name, "output_size, spatial_scale=1.0", f, f"`{f.__name__}` as a layer.", shows=False, named=False)
     for name, f in (("RoIAlign", roi_align), ("RoIPool", roi_pool), ("PSRoIPool", psroi_pool))
 )
 

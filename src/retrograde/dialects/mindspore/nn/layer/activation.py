@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...._shared.axes import integers
@@ -12,133 +11,90 @@ from ..._parameter import Parameter
 from ..._stream import generator
 from ..._tensor import Tensor, from_array
 from .._checks import positive_int
+from .._row import layer
 from ..cell import Cell
 
 
-def _plain(name: str, doc: str, f: Callable[..., Any]) -> type[Cell]:
-    """A cell without options over a function of one tensor."""
-
-    def init(self: Any) -> None:
-        Cell.__init__(self)
-
-    def construct(self: Any, x: Any) -> Any:
-        return f(x)
-
-    body = {"__init__": init, "construct": construct, "__doc__": doc, "__module__": __name__}
-    return type(name, (Cell,), body)
+def _check_axis(cell: Any) -> None:
+    integers(type(cell).__name__, "axis", cell.axis)
 
 
-ReLU = _plain("ReLU", "max(x, 0).", F.relu)
-ReLU6 = _plain("ReLU6", "min(max(x, 0), 6).", F.relu6)
-Sigmoid = _plain("Sigmoid", "1 / (1 + exp(-x)).", F.sigmoid)
-Tanh = _plain("Tanh", "The hyperbolic tangent.", FUNCTIONS["tanh"])
-Tanhshrink = _plain("Tanhshrink", "x - tanh(x).", F.tanhshrink)
-SiLU = _plain("SiLU", "x sigmoid(x).", F.silu)
-Mish = _plain("Mish", "x tanh(softplus(x)).", F.mish)
-HSwish = _plain("HSwish", "x times hardsigmoid of x.", F.hardswish)
-HSigmoid = _plain("HSigmoid", "x / 6 + 1/2, brought into [0, 1].", F.hardsigmoid)
-LogSigmoid = _plain("LogSigmoid", "log(sigmoid(x)).", F.logsigmoid)
-Softsign = _plain("Softsign", "x / (1 + |x|).", F.softsign)
-SeLU = _plain("SeLU", "The scaled exponential linear unit.", F.selu)
-FastGelu = _plain("FastGelu", "x sigmoid(1.702 x).", F.fast_gelu)
+def _check_slope(cell: Any) -> None:
+    if isinstance(cell.alpha, bool) or not isinstance(cell.alpha, (int, float)):
+        raise TypeError(f"LeakyReLU: alpha must be a number, got {type(cell.alpha).__name__}")
 
 
-class Softmax(Cell):
-    """exp(x) divided by its sum along an axis."""
-
-    def __init__(self, axis: int = -1) -> None:
-        super().__init__()
-        integers(type(self).__name__, "axis", axis)
-        self.axis = axis
-
-    def construct(self, input: Any) -> Any:
-        return F.softmax(input, self.axis)
+def _check_slopes(cell: Any) -> None:
+    if cell.upper < cell.lower:
+        raise ValueError(f"RReLU: lower must not be above upper, got {cell.lower} and {cell.upper}")
+    cell.lower, cell.upper = float(cell.lower), float(cell.upper)
 
 
-class Softmin(Softmax):
-    """softmax of -x."""
-
-    def construct(self, x: Any) -> Any:
-        return F.softmin(x, self.axis)
+def _check_bounds(cell: Any) -> None:
+    if cell.max_val < cell.min_val:
+        raise ValueError(f"Hardtanh: min_val must not be above max_val, got {cell.min_val} and {cell.max_val}")
 
 
-class LogSoftmax(Softmax):
-    """The logarithm of softmax."""
-
-    def construct(self, x: Any) -> Any:
-        return F.log_softmax(x, self.axis)
-
-
-class Softmax2d(Cell):
-    """softmax over the channels of (N, C, H, W) or (C, H, W); raises ValueError for other shapes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def construct(self, x: Any) -> Any:
-        if x.ndim not in (3, 4):
-            raise ValueError(f"Softmax2d: wanted (N, C, H, W) or (C, H, W), got shape {x.shape}")
-        return F.softmax(x, -3)
+def _of_channels(self: Any, x: Any) -> Any:
+    if x.ndim not in (3, 4):
+        raise ValueError(f"Softmax2d: wanted (N, C, H, W) or (C, H, W), got shape {x.shape}")
+    return F.softmax(x, -3)
 
 
-class GELU(Cell):
-    """x times the normal distribution function, or (`approximate`, the default) its approximation by tanh."""
-
-    def __init__(self, approximate: bool = True) -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def construct(self, x: Any) -> Any:
-        return F.gelu(x, "tanh" if self.approximate else "none")
+def _with_drawn_slopes(self: Any, x: Any) -> Any:
+    slopes = from_array(generator().uniform(self.lower, self.upper, x.shape).astype(x.dtype.np))
+    return F.relu(x) - F.relu(-x) * slopes
 
 
-class ELU(Cell):
-    """x above 0, alpha (exp(x) - 1) below; alpha is 1."""
-
-    def __init__(self, alpha: float = 1.0) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def construct(self, x: Any) -> Any:
-        return F.elu(x, self.alpha)
-
-
-class CELU(Cell):
-    """x above 0, alpha (exp(x / alpha) - 1) below."""
-
-    def __init__(self, alpha: float = 1.0) -> None:
-        super().__init__()
-        self.alpha = alpha
-
-    def construct(self, x: Any) -> Any:
-        return F.celu(x, self.alpha)
-
-
-class LeakyReLU(Cell):
-    """x above 0, alpha x below."""
-
-    def __init__(self, alpha: float = 0.2) -> None:
-        super().__init__()
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float)):
-            raise TypeError(f"LeakyReLU: alpha must be a number, got {type(alpha).__name__}")
-        self.alpha = alpha
-
-    def construct(self, x: Any) -> Any:
-        return F.leaky_relu(x, self.alpha)
-
-
-class RReLU(Cell):
-    """x above 0, below it x times a slope: drawn per element from U(lower, upper)."""
-
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> None:
-        super().__init__()
-        if upper < lower:
-            raise ValueError(f"RReLU: lower must not be above upper, got {lower} and {upper}")
-        self.lower, self.upper = float(lower), float(upper)
-
-    def construct(self, x: Any) -> Any:
-        slopes = from_array(generator().uniform(self.lower, self.upper, x.shape).astype(x.dtype.np))
-        return F.relu(x) - F.relu(-x) * slopes
+ReLU = layer("ReLU", "", F.relu, "max(x, 0).")
+ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6).")
+Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
+Tanh = layer("Tanh", "", FUNCTIONS["tanh"], "The hyperbolic tangent.")
+Tanhshrink = layer("Tanhshrink", "", F.tanhshrink, "x - tanh(x).")
+SiLU = layer("SiLU", "", F.silu, "x sigmoid(x).")
+Mish = layer("Mish", "", F.mish, "x tanh(softplus(x)).")
+HSwish = layer("HSwish", "", F.hardswish, "x times hardsigmoid of x.")
+HSigmoid = layer("HSigmoid", "", F.hardsigmoid, "x / 6 + 1/2, brought into [0, 1].")
+LogSigmoid = layer("LogSigmoid", "", F.logsigmoid, "log(sigmoid(x)).")
+Softsign = layer("Softsign", "", F.softsign, "x / (1 + |x|).")
+SeLU = layer("SeLU", "", F.selu, "The scaled exponential linear unit.")
+FastGelu = layer("FastGelu", "", F.fast_gelu, "x sigmoid(1.702 x).")
+Softmax = layer(
+    "Softmax", "axis: int = -1", F.softmax, "exp(x) divided by its sum along an axis.", inputs="input", then=_check_axis
+)
+Softmin = layer("Softmin", None, F.softmin, "softmax of -x.", base=Softmax)
+LogSoftmax = layer("LogSoftmax", None, F.log_softmax, "The logarithm of softmax.", base=Softmax)
+Softmax2d = layer(
+    "Softmax2d", "", _of_channels,
+    "softmax over the channels of (N, C, H, W) or (C, H, W); raises ValueError for other shapes.",
+)  # fmt: skip
+GELU = layer(
+    "GELU", "approximate: bool = True", lambda self, x: F.gelu(x, "tanh" if self.approximate else "none"),
+    "x times the normal distribution function, or (`approximate`, the default) its approximation by tanh.",
+)  # fmt: skip
+ELU = layer("ELU", "alpha: float = 1.0", F.elu, "x above 0, alpha (exp(x) - 1) below; alpha is 1.")
+CELU = layer("CELU", "alpha: float = 1.0", F.celu, "x above 0, alpha (exp(x / alpha) - 1) below.")
+LeakyReLU = layer("LeakyReLU", "alpha: float = 0.2", F.leaky_relu, "x above 0, alpha x below.", then=_check_slope)
+RReLU = layer(
+    "RReLU", "lower: float = 1.0 / 8, upper: float = 1.0 / 3", _with_drawn_slopes,
+    "x above 0, below it x times a slope: drawn per element from U(lower, upper).", then=_check_slopes,
+)  # fmt: skip
+GLU = layer("GLU", "axis: int = -1", F.glu, "The first half along an axis times the sigmoid of the second half.")
+Hardtanh = layer(
+    "Hardtanh", "min_val: float = -1.0, max_val: float = 1.0", F.hardtanh, "x brought into [min_val, max_val].",
+    then=_check_bounds,
+)  # fmt: skip
+Threshold = layer(
+    "Threshold", "threshold: float, value: float",
+    lambda self, input_x: F.threshold(input_x, self.threshold, self.value), "x above the threshold, `value` elsewhere.",
+)  # fmt: skip
+HShrink = layer(
+    "HShrink", "lambd: float = 0.5", F.hardshrink, "0 where |x| <= lambd, x elsewhere.", inputs="input_x"
+)
+SoftShrink = layer(
+    "SoftShrink", "lambd: float = 0.5", F.softshrink, "0 where |x| <= lambd, x moved towards 0 by lambd elsewhere.",
+    inputs="input_x",
+)  # fmt: skip
 
 
 class PReLU(Cell):
@@ -159,61 +115,6 @@ class PReLU(Cell):
 
     def construct(self, x: Any) -> Any:
         return F.prelu(x, self.w)
-
-
-class GLU(Cell):
-    """The first half along an axis times the sigmoid of the second half."""
-
-    def __init__(self, axis: int = -1) -> None:
-        super().__init__()
-        self.axis = axis
-
-    def construct(self, x: Any) -> Any:
-        return F.glu(x, self.axis)
-
-
-class Hardtanh(Cell):
-    """x brought into [min_val, max_val]."""
-
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
-        super().__init__()
-        self.min_val, self.max_val = min_val, max_val
-        if max_val < min_val:
-            raise ValueError(f"Hardtanh: min_val must not be above max_val, got {min_val} and {max_val}")
-
-    def construct(self, x: Any) -> Any:
-        return F.hardtanh(x, self.min_val, self.max_val)
-
-
-class Threshold(Cell):
-    """x above the threshold, `value` elsewhere."""
-
-    def __init__(self, threshold: float, value: float) -> None:
-        super().__init__()
-        self.threshold, self.value = threshold, value
-
-    def construct(self, input_x: Any) -> Any:
-        return F.threshold(input_x, self.threshold, self.value)
-
-
-class _Shrink(Cell):
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
-
-
-class HShrink(_Shrink):
-    """0 where |x| <= lambd, x elsewhere."""
-
-    def construct(self, input_x: Any) -> Any:
-        return F.hardshrink(input_x, self.lambd)
-
-
-class SoftShrink(_Shrink):
-    """0 where |x| <= lambd, x moved towards 0 by lambd elsewhere."""
-
-    def construct(self, input_x: Any) -> Any:
-        return F.softshrink(input_x, self.lambd)
 
 
 _BY_NAME: dict[str, type[Cell]] = {

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import _image
 from .._checks import one_of, positive_int
+from .._row import layer
 from ..cell import Cell
 
 
@@ -27,144 +28,72 @@ class Pad(Cell):
         return _image.pad(x, tuple(n for pair in reversed(self.paddings) for n in pair))
 
 
-class _SpacePad(Cell):
-    """Base of the layers that pad the last `_axes` axes; padding is an int, or pairs from the last axis on."""
-
-    _axes = 1
-    _mode = "constant"
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__()
-        name = type(self).__name__
-        if isinstance(padding, bool) or not isinstance(padding, (int, tuple)):
-            raise TypeError(f"{name}: padding must be an int or a tuple, got {type(padding).__name__}")
-        if isinstance(padding, tuple):
-            if len(padding) % 2 or not 0 < len(padding) <= 2 * self._axes:
-                raise ValueError(f"{name}: padding must hold pairs for at most {self._axes} axes, got {padding}")
-            if any(isinstance(n, bool) or not isinstance(n, int) for n in padding):
-                raise TypeError(f"{name}: padding must hold ints, got {padding}")
-        self.padding = (padding,) * (2 * self._axes) if isinstance(padding, int) else padding
-        if self._mode == "reflect" and min(self.padding) < 0:
-            raise ValueError(f"{name}: padding must not be negative, got {padding}")
-
-    def construct(self, x: Any) -> Any:
-        return _image.pad(x, self.padding, self._mode)
+def _check_padding(pad: Any) -> None:
+    name, padding = type(pad).__name__, pad.padding
+    if isinstance(padding, bool) or not isinstance(padding, (int, tuple)):
+        raise TypeError(f"{name}: padding must be an int or a tuple, got {type(padding).__name__}")
+    if isinstance(padding, tuple):
+        if len(padding) % 2 or not 0 < len(padding) <= 2 * pad._axes:
+            raise ValueError(f"{name}: padding must hold pairs for at most {pad._axes} axes, got {padding}")
+        if any(isinstance(n, bool) or not isinstance(n, int) for n in padding):
+            raise TypeError(f"{name}: padding must hold ints, got {padding}")
+    pad.padding = (padding,) * (2 * pad._axes) if isinstance(padding, int) else padding
+    if pad._mode == "reflect" and min(pad.padding) < 0:
+        raise ValueError(f"{name}: padding must not be negative, got {padding}")
 
 
-class _ConstantPad(_SpacePad):
-    def __init__(self, padding: Any, value: Any) -> None:
-        super().__init__(padding)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"{type(self).__name__}: value must be a number, got {type(value).__name__}")
-        self.value = value
-
-    def construct(self, x: Any) -> Any:
-        return _image.pad(x, self.padding, "constant", self.value)
+def _check_value(pad: Any) -> None:
+    _check_padding(pad)
+    if isinstance(pad.value, bool) or not isinstance(pad.value, (int, float)):
+        raise TypeError(f"{type(pad).__name__}: value must be a number, got {type(pad.value).__name__}")
 
 
-class ConstantPad1d(_ConstantPad):
-    """A value added at the ends of the last axis."""
+_AXES = {1: "last axis", 2: "last two axes", 3: "last three axes"}
 
 
-class ConstantPad2d(_ConstantPad):
-    """A value added at the ends of the last two axes."""
-
-    _axes = 2
-
-
-class ConstantPad3d(_ConstantPad):
-    """A value added at the ends of the last three axes."""
-
-    _axes = 3
+def _pad(prefix: str, axes: int, mode: str, doc: str) -> Any:
+    """A layer that pads the last axes; padding is an int, or pairs from the last axis on."""
+    return layer(
+        f"{prefix}Pad{axes}d", "padding: Any", lambda self, x: _image.pad(x, self.padding, self._mode),
+        doc.format(_AXES[axes]), then=_check_padding, _axes=axes, _mode=mode,
+    )  # fmt: skip
 
 
-class ZeroPad2d(_SpacePad):
-    """Zeros added at the ends of the last two axes."""
-
-    _axes = 2
-
-
-class ReflectionPad1d(_SpacePad):
-    """The last axis mirrored at its ends."""
-
-    _mode = "reflect"
-
-
-class ReflectionPad2d(ReflectionPad1d):
-    """The last two axes mirrored at their ends."""
-
-    _axes = 2
-
-
-class ReflectionPad3d(ReflectionPad1d):
-    """The last three axes mirrored at their ends."""
-
-    _axes = 3
+ConstantPad1d, ConstantPad2d, ConstantPad3d = (
+    layer(
+        f"ConstantPad{n}d", "padding: Any, value: Any",
+        lambda self, x: _image.pad(x, self.padding, "constant", self.value), f"A value added at the ends of the {axes}.",
+        then=_check_value, _axes=n, _mode="constant",
+    )
+    for n, axes in _AXES.items()
+)  # fmt: skip
+ZeroPad2d = _pad("Zero", 2, "constant", "Zeros added at the ends of the {}.")
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
+    _pad("Reflection", n, "reflect", "The {} mirrored at the ends.") for n in _AXES
+)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
+    _pad("Replication", n, "replicate", "The last element repeated at the ends of the {}.") for n in _AXES
+)
 
 
-class ReplicationPad1d(_SpacePad):
-    """The last element repeated at the ends of the last axis."""
-
-    _mode = "replicate"
+def _check_groups(shuffle: Any) -> None:
+    positive_int("ChannelShuffle", "groups", shuffle.groups)
 
 
-class ReplicationPad2d(ReplicationPad1d):
-    """The last element repeated at the ends of the last two axes."""
-
-    _axes = 2
-
-
-class ReplicationPad3d(ReplicationPad1d):
-    """The last element repeated at the ends of the last three axes."""
-
-    _axes = 3
-
-
-class PixelShuffle(Cell):
-    """Channels moved into space: (N, C r², H, W) to (N, C, H r, W r)."""
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def construct(self, input: Any) -> Any:
-        return _image.pixel_shuffle(input, self.upscale_factor)
-
-
-class PixelUnshuffle(Cell):
-    """Space moved into channels: (N, C, H r, W r) to (N, C r², H, W)."""
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def construct(self, input: Any) -> Any:
-        return _image.pixel_unshuffle(input, self.downscale_factor)
-
-
-class ChannelShuffle(Cell):
-    """The channels of `groups` groups dealt out in turn."""
-
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = positive_int("ChannelShuffle", "groups", groups)
-
-    def construct(self, x: Any) -> Any:
-        return _image.channel_shuffle(x, self.groups)
-
-
-class Upsample(Cell):
-    """(N, C, *space) resampled to a size or by a factor, as `ops.interpolate` does."""
-
-    def __init__(
-        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.size, self.scale_factor, self.mode = size, scale_factor, mode
-        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
-
-    def construct(self, x: Any) -> Any:
-        return _image.interpolate(
-            x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
-        )
+PixelShuffle = layer(
+    "PixelShuffle", "upscale_factor: int", _image.pixel_shuffle,
+    "Channels moved into space: (N, C r², H, W) to (N, C, H r, W r).", inputs="input",
+)  # fmt: skip
+PixelUnshuffle = layer(
+    "PixelUnshuffle", "downscale_factor: int", _image.pixel_unshuffle,
+    "Space moved into channels: (N, C, H r, W r) to (N, C r², H, W).", inputs="input",
+)  # fmt: skip
+ChannelShuffle = layer(
+    "ChannelShuffle", "groups: int", _image.channel_shuffle, "The channels of `groups` groups dealt out in turn.",
+    then=_check_groups,
+)  # fmt: skip
+Upsample = layer(
+    "Upsample", "size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: bool | None = None, "
+    "recompute_scale_factor: bool | None = None", _image.interpolate,
+    "(N, C, *space) resampled to a size or by a factor, as `ops.interpolate` does.",
+)  # fmt: skip

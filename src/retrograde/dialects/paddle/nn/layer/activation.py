@@ -7,53 +7,55 @@ from typing import Any
 from .....core.value import ndim_of
 from .. import functional as F
 from ..initializer import Constant
-from ._simple import REQUIRED, layer_of
+from ._row import layer
 from .layers import Layer
 
-ReLU = layer_of("ReLU", F.relu, "max(x, 0).", {})
-ReLU6 = layer_of("ReLU6", F.relu6, "min(max(x, 0), 6).", {})
-LeakyReLU = layer_of(
-    "LeakyReLU", F.leaky_relu, "x where positive, a slope times x elsewhere.", {"negative_slope": 0.01}
-)
-ELU = layer_of("ELU", F.elu, "x where positive, alpha (exp(x) - 1) elsewhere.", {"alpha": 1.0})
-CELU = layer_of("CELU", F.celu, "x where positive, alpha (exp(x / alpha) - 1) elsewhere.", {"alpha": 1.0})
-SELU = layer_of(
-    "SELU", F.selu, "ELU scaled so that layers keep mean 0 and variance 1.",
-    {"scale": 1.0507009873554804934193349852946, "alpha": 1.6732632423543772848170429916717},
+ReLU = layer("ReLU", "", F.relu, "max(x, 0).")
+ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6).")
+LeakyReLU = layer("LeakyReLU", "negative_slope=0.01", F.leaky_relu, "x where positive, a slope times x elsewhere.")
+ELU = layer("ELU", "alpha=1.0", F.elu, "x where positive, alpha (exp(x) - 1) elsewhere.")
+CELU = layer("CELU", "alpha=1.0", F.celu, "x where positive, alpha (exp(x / alpha) - 1) elsewhere.")
+SELU = layer(
+    "SELU", "scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717", F.selu,
+    "ELU scaled so that layers keep mean 0 and variance 1.",
 )  # fmt: skip
-GELU = layer_of("GELU", F.gelu, "x times the normal distribution function of x.", {"approximate": False})
-GLU = layer_of("GLU", F.glu, "The first half along an axis times the sigmoid of the second.", {"axis": -1})
-Hardshrink = layer_of("Hardshrink", F.hardshrink, "x where |x| > threshold, 0 elsewhere.", {"threshold": 0.5})
-Hardsigmoid = layer_of("Hardsigmoid", F.hardsigmoid, "x / 6 + 1/2 kept within [0, 1].", {})
-Hardswish = layer_of("Hardswish", F.hardswish, "x min(max(x + 3, 0), 6) / 6.", {})
-Hardtanh = layer_of("Hardtanh", F.hardtanh, "x kept within [min, max].", {"min": -1.0, "max": 1.0})
-Sigmoid = layer_of("Sigmoid", F.sigmoid, "1 / (1 + exp(-x)).", {})
-LogSigmoid = layer_of("LogSigmoid", F.log_sigmoid, "log(sigmoid(x)).", {})
-Silu = layer_of("Silu", F.silu, "x sigmoid(x).", {"inplace": False})
-SiLU = Silu
-Softmax = layer_of("Softmax", F.softmax, "exp(x) / sum(exp(x)) along an axis.", {"axis": -1})
-LogSoftmax = layer_of("LogSoftmax", F.log_softmax, "log(softmax(x)) along an axis.", {"axis": -1})
-Softplus = layer_of("Softplus", F.softplus, "log(1 + exp(beta x)) / beta.", {"beta": 1, "threshold": 20})
-Softshrink = layer_of("Softshrink", F.softshrink, "x moved towards 0 by the threshold.", {"threshold": 0.5})
-Softsign = layer_of("Softsign", F.softsign, "x / (1 + |x|).", {})
-Swish = layer_of("Swish", F.swish, "x sigmoid(x).", {})
-Mish = layer_of("Mish", F.mish, "x tanh(softplus(x)).", {})
-Tanh = layer_of("Tanh", F.tanh, "The hyperbolic tangent.", {})
-Tanhshrink = layer_of("Tanhshrink", F.tanhshrink, "x - tanh(x).", {})
-ThresholdedReLU = layer_of(
-    "ThresholdedReLU", F.thresholded_relu, "x where it is above the threshold, `value` elsewhere.",
-    {"threshold": 1.0, "value": 0.0},
+GELU = layer("GELU", "approximate=False", F.gelu, "x times the normal distribution function of x.")
+GLU = layer("GLU", "axis=-1", F.glu, "The first half along an axis times the sigmoid of the second.")
+Hardshrink = layer("Hardshrink", "threshold=0.5", F.hardshrink, "x where |x| > threshold, 0 elsewhere.")
+Hardsigmoid = layer("Hardsigmoid", "", F.hardsigmoid, "x / 6 + 1/2 kept within [0, 1].")
+Hardswish = layer("Hardswish", "", F.hardswish, "x min(max(x + 3, 0), 6) / 6.")
+Hardtanh = layer("Hardtanh", "min=-1.0, max=1.0", F.hardtanh, "x kept within [min, max].")
+Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
+LogSigmoid = layer("LogSigmoid", "", F.log_sigmoid, "log(sigmoid(x)).")
+SiLU = Silu = layer("Silu", "inplace=False", F.silu, "x sigmoid(x).")
+Softmax = layer("Softmax", "axis=-1", F.softmax, "exp(x) / sum(exp(x)) along an axis.")
+LogSoftmax = layer("LogSoftmax", "axis=-1", F.log_softmax, "log(softmax(x)) along an axis.")
+Softplus = layer("Softplus", "beta=1, threshold=20", F.softplus, "log(1 + exp(beta x)) / beta.")
+Softshrink = layer("Softshrink", "threshold=0.5", F.softshrink, "x moved towards 0 by the threshold.")
+Softsign = layer("Softsign", "", F.softsign, "x / (1 + |x|).")
+Swish = layer("Swish", "", F.swish, "x sigmoid(x).")
+Mish = layer("Mish", "", F.mish, "x tanh(softplus(x)).")
+Tanh = layer("Tanh", "", F.tanh, "The hyperbolic tangent.")
+Tanhshrink = layer("Tanhshrink", "", F.tanhshrink, "x - tanh(x).")
+ThresholdedReLU = layer(
+    "ThresholdedReLU", "threshold=1.0, value=0.0", F.thresholded_relu,
+    "x where it is above the threshold, `value` elsewhere.",
 )  # fmt: skip
-Maxout = layer_of("Maxout", F.maxout, "The largest of `groups` neighbouring channels.", {"groups": REQUIRED, "axis": 1})
+Maxout = layer("Maxout", "groups, axis=1", F.maxout, "The largest of `groups` neighbouring channels.")
+RReLU = layer(
+    "RReLU", "lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0", F.rrelu,
+    "x where positive, else a slope times x: drawn from [lower, upper) in training, else their mean.", training=True,
+    shows=lambda self: f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}",
+)  # fmt: skip
 
 
-def _softmax_of_channels(x: Any) -> Any:
+def _softmax_of_channels(self: Any, x: Any) -> Any:
     if ndim_of(x) not in (3, 4):
         raise AssertionError(f"Softmax2D: wanted 3 or 4 dimensions, got {ndim_of(x)}")
     return F.softmax(x, axis=-3)
 
 
-Softmax2D = layer_of("Softmax2D", _softmax_of_channels, "The softmax over the channels of (N, C, H, W).", {})
+Softmax2D = layer("Softmax2D", "", _softmax_of_channels, "The softmax over the channels of (N, C, H, W).")
 
 
 class PReLU(Layer):
@@ -76,19 +78,3 @@ class PReLU(Layer):
         end = f", name={self._name}" if self._name else ""
         return (f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}, "
                 f"dtype={self._dtype}{end}")  # fmt: skip
-
-
-class RReLU(Layer):
-    """x where positive, else a slope times x: drawn from [lower, upper) in training, else their mean."""
-
-    def __init__(self, lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0, name: str | None = None) -> None:
-        super().__init__()
-        self._lower, self._upper, self._name = lower, upper, name
-
-    def forward(self, x: Any) -> Any:
-        """The activation of x."""
-        return F.rrelu(x, self._lower, self._upper, self.training)
-
-    def extra_repr(self) -> str:
-        """The bounds of the slopes."""
-        return f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}"

@@ -7,7 +7,7 @@ from typing import Any
 from .....core.value import shape_of
 from ..._dtype import get_default_dtype
 from .. import functional as F
-from ._simple import REQUIRED, layer_of
+from ._row import layer, public
 from .layers import Layer
 
 
@@ -117,108 +117,72 @@ class Identity(Layer):
         return input
 
 
-class Dropout(Layer):
-    """In training each element 0 with probability p; with `axis` whole slices."""
-
-    def __init__(
-        self, p: Any = 0.5, axis: Any = None, mode: str = "upscale_in_train", name: str | None = None,
-        inplace: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.p, self.axis, self.mode, self.name, self.inplace = p, axis, mode, name, inplace
-
-    def forward(self, input: Any) -> Any:
-        """The input with elements dropped, in training."""
-        return F.dropout(input, self.p, self.axis, self.training, self.mode, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The options."""
-        name = f", name={self.name}" if self.name else ""
-        return f"p={self.p}, axis={self.axis}, mode={self.mode}, inplace={self.inplace}{name}"
-
-
-Dropout2D = layer_of(
-    "Dropout2D", F.dropout2d, "Dropout of whole channels of (N, C, H, W).", {"p": 0.5, "data_format": "NCHW"},
-    in_training=True,
+_RATE = "p: Any = 0.5"
+Dropout = public(
+    "Dropout", f"{_RATE}, axis: Any = None, mode: str = 'upscale_in_train', name: str | None = None, inplace: bool = False",
+    lambda self, input: F.dropout(input, self.p, self.axis, self.training, self.mode, self.inplace),
+    "In training each element 0 with probability p; with `axis` whole slices.", named=False,
 )  # fmt: skip
-Dropout3D = layer_of(
-    "Dropout3D", F.dropout3d, "Dropout of whole channels of (N, C, D, H, W).", {"p": 0.5, "data_format": "NCDHW"},
-    in_training=True,
-)  # fmt: skip
-AlphaDropout = layer_of(
-    "AlphaDropout", F.alpha_dropout, "Dropout that keeps mean and deviation for SELU.", {"p": 0.5}, in_training=True
+Dropout2D = layer(
+    "Dropout2D", f"{_RATE}, data_format='NCHW'", F.dropout2d, "Dropout of whole channels of (N, C, H, W).", training=True
 )
-FeatureAlphaDropout = layer_of(
-    "FeatureAlphaDropout", F.feature_alpha_dropout, "AlphaDropout of whole channels.", {"p": 0.5}, in_training=True
+Dropout3D = layer(
+    "Dropout3D", f"{_RATE}, data_format='NCDHW'", F.dropout3d, "Dropout of whole channels of (N, C, D, H, W).",
+    training=True,
+)  # fmt: skip
+AlphaDropout = layer(
+    "AlphaDropout", _RATE, F.alpha_dropout, "Dropout that keeps mean and deviation for SELU.", training=True
+)
+FeatureAlphaDropout = layer(
+    "FeatureAlphaDropout", _RATE, F.feature_alpha_dropout, "AlphaDropout of whole channels.", training=True
 )
 
 
 # ------------------------------------------------------------------------------------------ shapes
 
 
-def _flatten(x: Any, start_axis: int, stop_axis: int) -> Any:
-    return x.flatten(start_axis, stop_axis)
+def _geometry(self: Any) -> str:
+    """The window."""
+    return (f"kernel_size={self._kernel_sizes}, dilation={self._dilations}, padding={self._paddings}, "
+            f"stride={self._strides}")  # fmt: skip
 
 
-def _unflatten(x: Any, axis: int, shape: Any) -> Any:
-    return x.unflatten(axis, shape)
+def _check_factor(shuffle: Any) -> None:
+    name, factor = type(shuffle).__name__, getattr(shuffle, "_" + shuffle._factor)
+    if not isinstance(factor, int):
+        raise TypeError(f"{name}: {shuffle._factor} must be an int, got {type(factor).__name__}")
+    if shuffle._data_format not in ("NCHW", "NHWC"):
+        raise ValueError(f"{name}: data_format must be 'NCHW' or 'NHWC', got {shuffle._data_format!r}")
 
 
-Flatten = layer_of(
-    "Flatten", _flatten, "The axes from start_axis to stop_axis as one.", {"start_axis": 1, "stop_axis": -1}, shown=(),
-    show_name=False,
+def _shuffle(name: str, factor: str, f: Any, doc: str) -> Any:
+    return layer(name, f"{factor}, data_format='NCHW'", f, doc, shows=factor, then=_check_factor, _factor=factor)
+
+
+Flatten = layer(
+    "Flatten", "start_axis=1, stop_axis=-1", lambda self, x: x.flatten(self._start_axis, self._stop_axis),
+    "The axes from start_axis to stop_axis as one.", shows=False, named=False,
 )  # fmt: skip
-Unflatten = layer_of("Unflatten", _unflatten, "One axis as several.", {"axis": REQUIRED, "shape": REQUIRED})
-Unfold = layer_of(
-    "Unfold", F.unfold, "The patches of images as columns.",
-    {"kernel_sizes": REQUIRED, "dilations": 1, "paddings": 0, "strides": 1},
+Unflatten = layer(
+    "Unflatten", "axis, shape", lambda self, x: x.unflatten(self._axis, self._shape), "One axis as several."
+)
+Unfold = layer(
+    "Unfold", "kernel_sizes, dilations=1, paddings=0, strides=1", F.unfold, "The patches of images as columns.",
+    shows=_geometry,
 )  # fmt: skip
-Fold = layer_of(
-    "Fold", F.fold, "Columns of patches added up to images.",
-    {"output_sizes": REQUIRED, "kernel_sizes": REQUIRED, "dilations": 1, "paddings": 0, "strides": 1},
+Fold = layer(
+    "Fold", "output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1", F.fold,
+    "Columns of patches added up to images.", shows=_geometry,
 )  # fmt: skip
-
-
-def _geometry_repr(self: Any) -> str:
-    own = self.__dict__
-    return (f"kernel_size={own['_kernel_sizes']}, dilation={own['_dilations']}, padding={own['_paddings']}, "
-            f"stride={own['_strides']}")  # fmt: skip
-
-
-Unfold.extra_repr = Fold.extra_repr = _geometry_repr
-
-
-def _check_factor(name: str) -> Any:
-    def check(data_format: str, **factor: Any) -> None:
-        for what, value in factor.items():
-            if not isinstance(value, int):
-                raise TypeError(f"{name}: {what} must be an int, got {type(value).__name__}")
-        if data_format not in ("NCHW", "NHWC"):
-            raise ValueError(f"{name}: data_format must be 'NCHW' or 'NHWC', got {data_format!r}")
-
-    return check
-
-
-PixelShuffle = layer_of(
-    "PixelShuffle", F.pixel_shuffle, "Channels moved into space.",
-    {"upscale_factor": REQUIRED, "data_format": "NCHW"}, shown=("upscale_factor",), check=_check_factor("PixelShuffle"),
-)  # fmt: skip
-PixelUnshuffle = layer_of(
-    "PixelUnshuffle", F.pixel_unshuffle, "Space moved into channels.",
-    {"downscale_factor": REQUIRED, "data_format": "NCHW"}, shown=("downscale_factor",),
-    check=_check_factor("PixelUnshuffle"),
-)  # fmt: skip
-ChannelShuffle = layer_of(
-    "ChannelShuffle", F.channel_shuffle, "The channels of groups dealt out in turn.",
-    {"groups": REQUIRED, "data_format": "NCHW"}, shown=("groups",), check=_check_factor("ChannelShuffle"),
-)  # fmt: skip
-CosineSimilarity = layer_of(
-    "CosineSimilarity", F.cosine_similarity, "The cosine of the angle between vectors.", {"axis": 1, "eps": 1e-8},
-    show_name=False,
-)  # fmt: skip
-PairwiseDistance = layer_of(
-    "PairwiseDistance", F.pairwise_distance, "The p-norm of the difference.",
-    {"p": 2.0, "epsilon": 1e-6, "keepdim": False}, shown=("p",), changed=("epsilon", "keepdim"),
+PixelShuffle = _shuffle("PixelShuffle", "upscale_factor", F.pixel_shuffle, "Channels moved into space.")
+PixelUnshuffle = _shuffle("PixelUnshuffle", "downscale_factor", F.pixel_unshuffle, "Space moved into channels.")
+ChannelShuffle = _shuffle("ChannelShuffle", "groups", F.channel_shuffle, "The channels of groups dealt out in turn.")
+CosineSimilarity = layer(
+    "CosineSimilarity", "axis=1, eps=1e-8", F.cosine_similarity, "The cosine of the angle between vectors.", named=False
+)
+PairwiseDistance = layer(
+    "PairwiseDistance", "p=2.0, epsilon=1e-6, keepdim=False", F.pairwise_distance, "The p-norm of the difference.",
+    shows="p, epsilon?, keepdim?",
 )  # fmt: skip
 
 
@@ -256,99 +220,62 @@ class Upsample(Layer):
                 f"align_mode={self.align_mode}, data_format={self.data_format}")  # fmt: skip
 
 
-class UpsamplingNearest2D(Upsample):
-    """Images resampled by the nearest element."""
-
-    def __init__(
-        self, size: Any = None, scale_factor: Any = None, data_format: str = "NCHW", name: str | None = None
-    ) -> None:
-        super().__init__(size, scale_factor, "nearest", False, 0, data_format, name)
-
-    def extra_repr(self) -> str:
-        """The size or factor."""
-        return f"{self._target()}, data_format={self.data_format}"
+def _upsampling(name: str, doc: str, **fixed: Any) -> Any:
+    return layer(
+        name, "size: Any = None, scale_factor: Any = None, data_format: str = 'NCHW'", None, doc, base=Upsample,
+        fixed=fixed, shows=lambda self: f"{self._target()}, data_format={self.data_format}",
+    )  # fmt: skip
 
 
-class UpsamplingBilinear2D(UpsamplingNearest2D):
-    """Images resampled bilinearly with aligned corners."""
-
-    def __init__(
-        self, size: Any = None, scale_factor: Any = None, data_format: str = "NCHW", name: str | None = None
-    ) -> None:
-        super().__init__(size, scale_factor, data_format, name)
-        self.mode, self.align_corners = "bilinear", True
+UpsamplingNearest2D = _upsampling("UpsamplingNearest2D", "Images resampled by the nearest element.", mode="nearest")
+UpsamplingBilinear2D = _upsampling(
+    "UpsamplingBilinear2D", "Images resampled bilinearly with aligned corners.", mode="bilinear", align_corners=True
+)
 
 
 # ------------------------------------------------------------------------------------------ padding
 
 
-class _Pad(Layer):
-    """What the paddings share."""
-
-    _axes: int
-    _default_format: str
-
-    def __init__(
-        self, padding: Any, mode: str = "constant", value: float = 0.0, data_format: str | None = None,
-        name: str | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._pad = [padding] * (2 * self._axes) if isinstance(padding, int) else padding
-        self._mode, self._value, self._name = mode, value, name
-        self._data_format = self._default_format if data_format is None else data_format
-
-    def forward(self, x: Any) -> Any:
-        """The padded input."""
-        return F.pad(x, self._pad, self._mode, self._value, self._data_format)
-
-    def extra_repr(self) -> str:
-        """The widths and the mode."""
-        name = f", name={self._name}" if self._name else ""
-        return (f"padding={self._pad}, mode={self._mode}, value={self._value}, "
-                f"data_format={self._data_format}{name}")  # fmt: skip
+def _complete(pad: Any) -> None:
+    own, padding = pad.__dict__, pad.__dict__.pop("_padding")
+    own["_pad"] = [padding] * (2 * pad._axes) if isinstance(padding, int) else padding
+    own["_data_format"] = own["_data_format"] or pad._layout
 
 
-class Pad1D(_Pad):
-    """Signals (N, C, L) with elements added at their ends."""
-
-    _axes, _default_format = 1, "NCL"
-
-
-class Pad2D(_Pad):
-    """Images (N, C, H, W) with elements added around them."""
-
-    _axes, _default_format = 2, "NCHW"
+def _widths(pad: Any) -> str:
+    """The widths and the mode."""
+    name = f", name={pad._name}" if pad._name else ""
+    return f"padding={pad._pad}, mode={pad._mode}, value={pad._value}, data_format={pad._data_format}{name}"
 
 
-class Pad3D(_Pad):
-    """Volumes (N, C, D, H, W) with elements added around them."""
-
-    _axes, _default_format = 3, "NCDHW"
-
-
-def _padding(prefix: str, base: type[_Pad], mode: str) -> Any:
-    """A padding whose mode is fixed."""
-    if prefix == "Constant":
-
-        def __init__(self: Any, padding: Any, value: float, data_format: str | None = None,
-                     name: str | None = None) -> None:  # fmt: skip
-            base.__init__(self, padding, mode, value, data_format, name)
-    else:
-
-        def __init__(self: Any, padding: Any, data_format: str | None = None,  # type: ignore[misc]
-                     name: str | None = None) -> None:  # fmt: skip
-            base.__init__(self, padding, mode, 0.0, data_format, name)
-
-    text = f"`{base.__name__}` with mode {mode!r}."
-    return type(prefix + base.__name__, (base,), {"__init__": __init__, "__doc__": text, "__module__": __name__})
+Pad1D, Pad2D, Pad3D = (
+    layer(
+        f"Pad{n}D", "padding: Any, mode: str = 'constant', value: float = 0.0, data_format: str | None = None",
+        lambda self, x: F.pad(x, self._pad, self._mode, self._value, self._data_format), doc, shows=_widths,
+        then=_complete, _axes=n, _layout=layout,
+    )
+    for n, layout, doc in (
+        (1, "NCL", "Signals (N, C, L) with elements added at their ends."),
+        (2, "NCHW", "Images (N, C, H, W) with elements added around them."),
+        (3, "NCDHW", "Volumes (N, C, D, H, W) with elements added around them."),
+    )
+)  # fmt: skip
 
 
-ZeroPad1D, ZeroPad2D, ZeroPad3D = (_padding("Zero", base, "constant") for base in (Pad1D, Pad2D, Pad3D))
-ConstantPad1D, ConstantPad2D, ConstantPad3D = (_padding("Constant", base, "constant") for base in (Pad1D, Pad2D, Pad3D))
-ReflectionPad1D, ReflectionPad2D, ReflectionPad3D = (
-    _padding("Reflection", base, "reflect") for base in (Pad1D, Pad2D, Pad3D)
-)
-ReplicationPad1D, ReplicationPad2D, ReplicationPad3D = (
-    _padding("Replication", base, "replicate") for base in (Pad1D, Pad2D, Pad3D)
-)
-CircularPad1D, CircularPad2D, CircularPad3D = (_padding("Circular", base, "circular") for base in (Pad1D, Pad2D, Pad3D))
+def _padding(prefix: str, mode: str, value: str = "") -> Any:
+    """The paddings whose mode is fixed."""
+    fixed = {"mode": mode} if value else {"mode": mode, "value": 0.0}
+    return (
+        layer(
+            prefix + base.__name__, f"padding: Any, {value}data_format: str | None = None", None,
+            f"`{base.__name__}` with mode {mode!r}.", base=base, fixed=fixed, shows=_widths,
+        )
+        for base in (Pad1D, Pad2D, Pad3D)
+    )  # fmt: skip
+
+
+ZeroPad1D, ZeroPad2D, ZeroPad3D = _padding("Zero", "constant")
+ConstantPad1D, ConstantPad2D, ConstantPad3D = _padding("Constant", "constant", "value: float, ")
+ReflectionPad1D, ReflectionPad2D, ReflectionPad3D = _padding("Reflection", "reflect")
+ReplicationPad1D, ReplicationPad2D, ReplicationPad3D = _padding("Replication", "replicate")
+CircularPad1D, CircularPad2D, CircularPad3D = _padding("Circular", "circular")

@@ -2,100 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import functional as F
-from ._simple import check_reduction, layer_of
+from ._row import layer
 from .layers import Layer
 
-_EVERY_REDUCTION = {"KLDivLoss", "CrossEntropyLoss"}
+_MEAN, _WEIGHED = "reduction='mean'", "weight=None, reduction='mean'"
 
 
-def _loss(name: str, f: Any, text: str, **options: Any) -> Any:
-    """A loss, whose text names no options; its reduction is checked when it is made."""
-    check = check_reduction(name) if "reduction" in options and name not in _EVERY_REDUCTION else None
-    return layer_of(name, f, text, options, shown=(), check=check)
+def _loss(name: str, options: str, f: Callable[..., Any], doc: str, **more: Any) -> Any:
+    """A loss: its text says no options, its reduction is checked when it is made."""
+    return layer(name, options, f, doc, **{"shows": False, "then": _check_reduction, **more})
+
+
+def _check_reduction(loss: Any) -> None:
+    """Raise ValueError for a reduction that there is not."""
+    if loss._reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{type(loss).__name__}: reduction must be 'mean', 'sum' or 'none', got {loss._reduction!r}")
+
+
+def _check_margin(loss: Any) -> None:
+    _check_reduction(loss)
+    if not -1 <= loss._margin <= 1:
+        raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {loss._margin}")
 
 
 CrossEntropyLoss = _loss(
-    "CrossEntropyLoss", F.cross_entropy, "The cross entropy of the softmax of predictions and labels.", weight=None,
-    ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0,
+    "CrossEntropyLoss", "weight=None, ignore_index=-100, reduction='mean', soft_label=False, axis=-1, use_softmax=True, "
+    "label_smoothing=0.0", F.cross_entropy, "The cross entropy of the softmax of predictions and labels.", then=None,
 )  # fmt: skip
-MSELoss = _loss("MSELoss", F.mse_loss, "The squared difference.", reduction="mean")
-L1Loss = _loss("L1Loss", F.l1_loss, "The absolute difference.", reduction="mean")
-SmoothL1Loss = _loss(
-    "SmoothL1Loss", F.smooth_l1_loss, "Half the squared difference below delta, linear beyond.", reduction="mean",
-    delta=1.0, is_huber=True,
+MSELoss = _loss("MSELoss", _MEAN, F.mse_loss, "The squared difference.")
+L1Loss = _loss("L1Loss", _MEAN, F.l1_loss, "The absolute difference.")
+HuberLoss = SmoothL1Loss = _loss(
+    "SmoothL1Loss", f"{_MEAN}, delta=1.0, is_huber=True", F.smooth_l1_loss,
+    "Half the squared difference below delta, linear beyond.",
 )  # fmt: skip
-HuberLoss = SmoothL1Loss
 NLLLoss = _loss(
-    "NLLLoss", F.nll_loss, "The negative log-probability of the labels' classes.", weight=None, ignore_index=-100,
-    reduction="mean",
+    "NLLLoss", f"weight=None, ignore_index=-100, {_MEAN}", F.nll_loss,
+    "The negative log-probability of the labels' classes.",
 )  # fmt: skip
 BCELoss = _loss(
-    "BCELoss", F.binary_cross_entropy, "The cross entropy of probabilities and labels in [0, 1].", weight=None,
-    reduction="mean",
-)  # fmt: skip
+    "BCELoss", _WEIGHED, F.binary_cross_entropy, "The cross entropy of probabilities and labels in [0, 1]."
+)
 BCEWithLogitsLoss = _loss(
-    "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "The cross entropy of sigmoids and labels in [0, 1].",
-    weight=None, reduction="mean", pos_weight=None,
+    "BCEWithLogitsLoss", f"{_WEIGHED}, pos_weight=None", F.binary_cross_entropy_with_logits,
+    "The cross entropy of sigmoids and labels in [0, 1].",
 )  # fmt: skip
-KLDivLoss = _loss("KLDivLoss", F.kl_div, "The Kullback-Leibler divergence.", reduction="mean", log_target=False)
-CTCLoss = layer_of(
-    "CTCLoss", F.ctc_loss, "The connectionist temporal classification loss.",
-    {"blank": 0, "reduction": "mean", "zero_infinity": False}, shown=(), show_name=False,
+KLDivLoss = _loss("KLDivLoss", f"{_MEAN}, log_target=False", F.kl_div, "The Kullback-Leibler divergence.", then=None)
+CTCLoss = _loss(
+    "CTCLoss", f"blank=0, {_MEAN}, zero_infinity=False", F.ctc_loss, "The connectionist temporal classification loss.",
+    then=None, named=False,
 )  # fmt: skip
-RNNTLoss = layer_of(
-    "RNNTLoss", F.rnnt_loss, "The transducer loss.", {"blank": 0, "fastemit_lambda": 0.001, "reduction": "mean"}, shown=(),
-)  # fmt: skip
+RNNTLoss = _loss(
+    "RNNTLoss", f"blank=0, fastemit_lambda=0.001, {_MEAN}", F.rnnt_loss, "The transducer loss.", then=None
+)
 MarginRankingLoss = _loss(
-    "MarginRankingLoss", F.margin_ranking_loss, "max(0, -label (input - other) + margin).", margin=0.0,
-    reduction="mean",
-)  # fmt: skip
+    "MarginRankingLoss", f"margin=0.0, {_MEAN}", F.margin_ranking_loss, "max(0, -label (input - other) + margin)."
+)
 HingeEmbeddingLoss = _loss(
-    "HingeEmbeddingLoss", F.hinge_embedding_loss, "The input where the label is 1, max(0, margin - input) elsewhere.",
-    margin=1.0, reduction="mean",
+    "HingeEmbeddingLoss", f"margin=1.0, {_MEAN}", F.hinge_embedding_loss,
+    "The input where the label is 1, max(0, margin - input) elsewhere.",
 )  # fmt: skip
-
-
-def _check_margin(margin: float, **others: Any) -> None:
-    check_reduction("CosineEmbeddingLoss")(**others)
-    if not -1 <= margin <= 1:
-        raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {margin}")
-
-
-CosineEmbeddingLoss = layer_of(
-    "CosineEmbeddingLoss", F.cosine_embedding_loss, "1 - cos where the label is 1, max(0, cos - margin) elsewhere.",
-    {"margin": 0, "reduction": "mean"}, shown=(), check=_check_margin,
+CosineEmbeddingLoss = _loss(
+    "CosineEmbeddingLoss", f"margin=0, {_MEAN}", F.cosine_embedding_loss,
+    "1 - cos where the label is 1, max(0, cos - margin) elsewhere.", then=_check_margin,
 )  # fmt: skip
 TripletMarginLoss = _loss(
-    "TripletMarginLoss", F.triplet_margin_loss, "max(0, margin + |input - positive| - |input - negative|).", margin=1.0,
-    p=2.0, epsilon=1e-6, swap=False, reduction="mean",
+    "TripletMarginLoss", f"margin=1.0, p=2.0, epsilon=1e-6, swap=False, {_MEAN}", F.triplet_margin_loss,
+    "max(0, margin + |input - positive| - |input - negative|).",
 )  # fmt: skip
 TripletMarginWithDistanceLoss = _loss(
-    "TripletMarginWithDistanceLoss", F.triplet_margin_with_distance_loss, "TripletMarginLoss for any distance.",
-    distance_function=None, margin=1.0, swap=False, reduction="mean",
+    "TripletMarginWithDistanceLoss", f"distance_function=None, margin=1.0, swap=False, {_MEAN}",
+    F.triplet_margin_with_distance_loss, "TripletMarginLoss for any distance.",
 )  # fmt: skip
-SoftMarginLoss = _loss("SoftMarginLoss", F.soft_margin_loss, "log(1 + exp(-label input)).", reduction="mean")
+SoftMarginLoss = _loss("SoftMarginLoss", _MEAN, F.soft_margin_loss, "log(1 + exp(-label input)).")
 MultiLabelSoftMarginLoss = _loss(
-    "MultiLabelSoftMarginLoss", F.multi_label_soft_margin_loss, "The mean over classes of binary cross entropies.",
-    weight=None, reduction="mean",
+    "MultiLabelSoftMarginLoss", _WEIGHED, F.multi_label_soft_margin_loss,
+    "The mean over classes of binary cross entropies.",
 )  # fmt: skip
 MultiMarginLoss = _loss(
-    "MultiMarginLoss", F.multi_margin_loss, "The mean over classes of max(0, margin - input[label] + input[class])^p.",
-    p=1, margin=1.0, weight=None, reduction="mean",
+    "MultiMarginLoss", f"p=1, margin=1.0, {_WEIGHED}", F.multi_margin_loss,
+    "The mean over classes of max(0, margin - input[label] + input[class])^p.",
 )  # fmt: skip
 MultiLabelMarginLoss = _loss(
-    "MultiLabelMarginLoss", F.multi_label_margin_loss, "Margins between the labels and all other classes.",
-    reduction="mean",
-)  # fmt: skip
+    "MultiLabelMarginLoss", _MEAN, F.multi_label_margin_loss, "Margins between the labels and all other classes."
+)
 PoissonNLLLoss = _loss(
-    "PoissonNLLLoss", F.poisson_nll_loss, "The negative log likelihood of Poisson counts.", log_input=True, full=False,
-    epsilon=1e-8, reduction="mean",
+    "PoissonNLLLoss", f"log_input=True, full=False, epsilon=1e-8, {_MEAN}", F.poisson_nll_loss,
+    "The negative log likelihood of Poisson counts.",
 )  # fmt: skip
 GaussianNLLLoss = _loss(
-    "GaussianNLLLoss", F.gaussian_nll_loss, "The negative log likelihood of a Gaussian.", full=False, epsilon=1e-6,
-    reduction="mean",
+    "GaussianNLLLoss", f"full=False, epsilon=1e-6, {_MEAN}", F.gaussian_nll_loss,
+    "The negative log likelihood of a Gaussian.",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from ..._api import aliases
 from ..._parameter import ParamAttr
 from .. import functional as F
 from ..initializer import Constant, Normal
-from ._simple import REQUIRED, layer_of
+from ._row import layer
 from .layers import Layer
 
 
@@ -247,10 +247,9 @@ class GroupNorm(Layer):
         return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
-LocalResponseNorm = layer_of(
-    "LocalResponseNorm", F.local_response_norm, "x over a power of the mean of squares of neighbouring channels.",
-    {"size": REQUIRED, "alpha": 0.0001, "beta": 0.75, "k": 1.0, "data_format": "NCHW"},
-    shown=("size", "alpha", "beta", "k"),
+LocalResponseNorm = layer(
+    "LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0, data_format='NCHW'", F.local_response_norm,
+    "x over a power of the mean of squares of neighbouring channels.", shows="size, alpha, beta, k",
 )  # fmt: skip
 
 

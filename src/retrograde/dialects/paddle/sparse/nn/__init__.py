@@ -9,20 +9,21 @@ from ..._api import missing as _missing
 from ..._sparse_tensor import SparseTensor
 from ...nn.functional._arguments import per_axis
 from ...nn.initializer import Normal
-from ...nn.layer._simple import REQUIRED, layer_of
+from ...nn.layer._row import layer
 from ...nn.layer.conv import _ConvNd
 from ...nn.layer.layers import Layer
 from ...nn.layer.norm import BatchNorm1D
 from . import functional as functional
 from . import functional as F
 
-ReLU = layer_of("ReLU", F.relu, "max(x, 0) of the values.", {})
-ReLU6 = layer_of("ReLU6", F.relu6, "min(max(x, 0), 6) of the values.", {})
-LeakyReLU = layer_of("LeakyReLU", F.leaky_relu, "x where it is positive, slope * x elsewhere.", {"negative_slope": 0.01})
-Softmax = layer_of("Softmax", F.softmax, "The softmax over the values of each row.", {"axis": -1})
-MaxPool3D = layer_of("MaxPool3D", F.max_pool3d, "The largest value in each window.",
-                     {"kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False, "data_format": "NDHWC"},
-                     shown=("kernel_size", "stride", "padding"))  # fmt: skip
+ReLU = layer("ReLU", "", F.relu, "max(x, 0) of the values.")
+ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6) of the values.")
+LeakyReLU = layer("LeakyReLU", "negative_slope=0.01", F.leaky_relu, "x where it is positive, slope * x elsewhere.")
+Softmax = layer("Softmax", "axis=-1", F.softmax, "The softmax over the values of each row.")
+MaxPool3D = layer(
+    "MaxPool3D", 'kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NDHWC"', F.max_pool3d,
+    "The largest value in each window.", shows="kernel_size, stride, padding",
+)  # fmt: skip
 
 
 class _Conv(Layer):

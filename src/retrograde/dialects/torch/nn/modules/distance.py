@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from ..._tensor import Tensor
+from typing import Any
+
 from .. import functional as F
-from .module import Module
+from ._layer import layer
 
 
-class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 + eps along the last axis."""
-
-    __constants__ = ["norm", "eps", "keepdim"]
-
-    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
-        super().__init__()
-        self.norm, self.eps, self.keepdim = p, eps, keepdim
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """(N, D) and (N, D), or without N, to (N,)."""
-        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+def _norm(distance: Any) -> None:
+    """Call the order of the norm what PyTorch's layer calls it."""
+    distance.norm = distance.p
+    del distance.p
 
 
-class CosineSimilarity(Module):
-    """x1 · x2 / max(|x1| |x2|, eps) along an axis."""
-
-    __constants__ = ["dim", "eps"]
-
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim, self.eps = dim, eps
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The inputs' shape without the axis."""
-        return F.cosine_similarity(x1, x2, self.dim, self.eps)
-
+PairwiseDistance = layer(
+    "PairwiseDistance", "p: float = 2.0, eps: float = 1e-6, keepdim: bool = False",
+    lambda self, x1, x2: F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim),
+    "The p-norm of x1 - x2 + eps along the last axis: (N, D) and (N, D), or without N, to (N,).", then=_norm,
+    __constants__=["norm", "eps", "keepdim"],
+)  # fmt: skip
+CosineSimilarity = layer(
+    "CosineSimilarity", "dim: int = 1, eps: float = 1e-8", F.cosine_similarity,
+    "x1 · x2 / max(|x1| |x2|, eps) along an axis, which the result lacks.", inputs="x1, x2",
+)  # fmt: skip
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]

@@ -2,72 +2,35 @@
 
 from __future__ import annotations
 
-from ..._tensor import Tensor
+from typing import Any
+
 from .. import functional as F
-from .module import Module
+from ._layer import layer
 
 
-class _DropoutNd(Module):
-    __constants__ = ["p", "inplace"]
-    _function: str
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"{type(self).__name__}: the rate p must lie in [0, 1], got {p}")
-        self.p, self.inplace = p, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the input's shape."""
-        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"p={self.p}, inplace={self.inplace}"
+def _check_rate(dropout: Any) -> None:
+    if dropout.p < 0 or dropout.p > 1:
+        raise ValueError(f"{type(dropout).__name__}: the rate p must lie in [0, 1], got {dropout.p}")
 
 
-class Dropout(_DropoutNd):
-    """Each element 0 with probability p, else divided by 1 - p."""
-
-    _function = "dropout"
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the input's shape."""
-        return F.dropout(input, self.p, self.training, self.inplace)
+_DropoutNd = layer(
+    "_DropoutNd", "p: float = 0.5, inplace: bool = False", None, "What the dropouts share.", shows=True, then=_check_rate
+)
 
 
-class Dropout1d(_DropoutNd):
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
-
-    _function = "dropout1d"
+def _dropout(name: str, f: Any, doc: str, *spent: str) -> Any:
+    return layer(name, None, f, doc, base=_DropoutNd, training=True, spent=spent)
 
 
-class Dropout2d(_DropoutNd):
-    """Dropout of whole channels of (N, C, H, W)."""
-
-    _function = "dropout2d"
-
-
-class Dropout3d(_DropoutNd):
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-
-    _function = "dropout3d"
-
-
-class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and deviation for SELU (Klambauer et al., 2017)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the input's shape."""
-        return F.alpha_dropout(input, self.p, self.training)
-
-
-class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the input's shape."""
-        return F.feature_alpha_dropout(input, self.p, self.training)
-
+Dropout = _dropout("Dropout", F.dropout, "Each element 0 with probability p, else divided by 1 - p.")
+Dropout1d = _dropout("Dropout1d", F.dropout1d, "Dropout of whole channels of (N, C, L) or (C, L).")
+Dropout2d = _dropout("Dropout2d", F.dropout2d, "Dropout of whole channels of (N, C, H, W).")
+Dropout3d = _dropout("Dropout3d", F.dropout3d, "Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).")
+AlphaDropout = _dropout(
+    "AlphaDropout", F.alpha_dropout, "Dropout that keeps mean and deviation for SELU (Klambauer et al., 2017).", "inplace"
+)
+FeatureAlphaDropout = _dropout(
+    "FeatureAlphaDropout", F.feature_alpha_dropout, "AlphaDropout of whole channels.", "inplace"
+)
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]

@@ -10,41 +10,26 @@ from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._layer import layer
 from .module import Module
 
 
-class LocalResponseNorm(Module):
-    """x divided by a power of the mean square over `size` neighbouring channels (Krizhevsky et al., 2012)."""
-
-    __constants__ = ["size", "alpha", "beta", "k"]
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, *size) normalised."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+def _neighbours(norm: Any) -> str:
+    """The options."""
+    return f"{norm.size}, alpha={norm.alpha}, beta={norm.beta}, k={norm.k}"
 
 
-class CrossMapLRN2d(Module):
-    """The old form of LocalResponseNorm for (N, C, H, W)."""
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, H, W) normalised."""
-        return show_as(F.local_response_norm(input, self.size, self.alpha, self.beta, self.k), "CrossMapLRN2dBackward")
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+LocalResponseNorm = layer(
+    "LocalResponseNorm", "size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0", F.local_response_norm,
+    "x divided by a power of the mean square over `size` neighbouring channels (Krizhevsky et al., 2012).",
+    shows=_neighbours,
+)  # fmt: skip
+CrossMapLRN2d = layer(
+    "CrossMapLRN2d", "size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1",
+    lambda self, input: show_as(
+        F.local_response_norm(input, self.size, self.alpha, self.beta, self.k), "CrossMapLRN2dBackward"
+    ), "The old form of LocalResponseNorm for (N, C, H, W).", shows=_neighbours,
+)  # fmt: skip
 
 
 def _shape(normalized_shape: Any) -> tuple[int, ...]:

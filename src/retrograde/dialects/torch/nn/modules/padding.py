@@ -6,148 +6,62 @@ from typing import Any
 
 from ..._tensor import Tensor
 from .. import functional as F
+from ._layer import layer
 from .conv import tuple_of
-from .module import Module
+
+_AXES = {1: "last axis", 2: "last two axes", 3: "last three axes"}
 
 
-class _Pad(Module):
-    __constants__ = ["padding"]
-    _axes: int
-    _mode: str
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__()
-        self.padding = tuple_of(padding, 2 * self._axes)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The padded input."""
-        return F.pad(input, self.padding, self._mode)
-
-    def extra_repr(self) -> str:
-        """The padding."""
-        return f"{self.padding}"
+def _complete(pad: Any) -> None:
+    pad.padding = tuple_of(pad.padding, 2 * pad._axes)
 
 
-class _ConstantPadNd(_Pad):
-    __constants__ = ["padding", "value"]
-    value: float
-
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(padding)
-        self.value = value
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The padded input."""
-        return F.pad(input, self.padding, "constant", self.value)
-
-    def extra_repr(self) -> str:
-        """The padding and its value."""
-        return f"padding={self.padding}, value={self.value}"
+def _widths(pad: Any) -> str:
+    """The widths."""
+    return f"{pad.padding}"
 
 
-class ConstantPad1d(_ConstantPadNd):
-    """The last axis padded with a number."""
-
-    _axes = 1
-
-
-class ConstantPad2d(_ConstantPadNd):
-    """The last two axes padded with a number."""
-
-    _axes = 2
+def _continued(self: Any, input: Tensor) -> Tensor:
+    """The padded input; raises ValueError for another number of dimensions."""
+    n = self._axes
+    if input.ndim not in (n + 1, n + 2):
+        raise ValueError(f"{type(self).__name__}: wanted {n + 1} or {n + 2} dimensions, got {input.ndim}")
+    return F.pad(input, self.padding, "circular")  # type: ignore[no-any-return]
 
 
-class ConstantPad3d(_ConstantPadNd):
-    """The last three axes padded with a number."""
-
-    _axes = 3
-
-
-def _zero(base: type[_ConstantPadNd], name: str) -> Any:
-    def __init__(self: Any, padding: Any) -> None:
-        base.__init__(self, padding, 0.0)
-
-    def extra_repr(self: Any) -> str:
-        """The padding."""
-        return f"{self.padding}"
-
-    body = {
-        "__init__": __init__, "extra_repr": extra_repr, "__module__": __name__,
-        "__doc__": (base.__doc__ or "").replace("a number", "zeros"),
-    }  # fmt: skip
-    return type(name, (base,), body)
+def _pads(base: type, how: str) -> Any:
+    """The layers of a base that pad one, two and three axes."""
+    name = base.__name__[1:-2]
+    return (layer(f"{name}{n}d", None, None, f"The {axes} {how}.", base=base, _axes=n) for n, axes in _AXES.items())
 
 
-ZeroPad1d = _zero(ConstantPad1d, "ZeroPad1d")
-ZeroPad2d = _zero(ConstantPad2d, "ZeroPad2d")
-ZeroPad3d = _zero(ConstantPad3d, "ZeroPad3d")
-
-
-class ReflectionPad1d(_Pad):
-    """The last axis of (C, L) or (N, C, L) padded with its mirror image."""
-
-    _axes, _mode = 1, "reflect"
-
-
-class ReflectionPad2d(_Pad):
-    """The last two axes padded with their mirror image."""
-
-    _axes, _mode = 2, "reflect"
-
-
-class ReflectionPad3d(_Pad):
-    """The last three axes padded with their mirror image."""
-
-    _axes, _mode = 3, "reflect"
-
-
-class ReplicationPad1d(_Pad):
-    """The last axis padded with its end elements."""
-
-    _axes, _mode = 1, "replicate"
-
-
-class ReplicationPad2d(_Pad):
-    """The last two axes padded with their end elements."""
-
-    _axes, _mode = 2, "replicate"
-
-
-class ReplicationPad3d(_Pad):
-    """The last three axes padded with their end elements."""
-
-    _axes, _mode = 3, "replicate"
-
-
-class _CircularPad(_Pad):
-    _mode = "circular"
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The padded input; raises ValueError for another number of dimensions."""
-        if input.ndim not in (self._axes + 1, self._axes + 2):
-            raise ValueError(
-                f"{type(self).__name__}: wanted {self._axes + 1} or {self._axes + 2} dimensions, got {input.ndim}"
-            )
-        return super().forward(input)
-
-
-class CircularPad1d(_CircularPad):
-    """The last axis continued periodically."""
-
-    _axes = 1
-
-
-class CircularPad2d(_CircularPad):
-    """The last two axes continued periodically."""
-
-    _axes = 2
-
-
-class CircularPad3d(_CircularPad):
-    """The last three axes continued periodically."""
-
-    _axes = 3
-
+_ConstantPadNd = layer(
+    "_ConstantPadNd", "padding: Any, value: float",
+    lambda self, input: F.pad(input, self.padding, "constant", self.value), "What the paddings by a number share.",
+    shows=True, then=_complete,
+)  # fmt: skip
+_ReflectionPadNd = layer(
+    "_ReflectionPadNd", "padding: Any", lambda self, input: F.pad(input, self.padding, "reflect"),
+    "What the paddings by mirror images share.", shows=_widths, then=_complete,
+)  # fmt: skip
+_ReplicationPadNd = layer(
+    "_ReplicationPadNd", "padding: Any", lambda self, input: F.pad(input, self.padding, "replicate"),
+    "What the paddings by the end elements share.", shows=_widths, then=_complete,
+)  # fmt: skip
+_CircularPadNd = layer(
+    "_CircularPadNd", "padding: Any", _continued, "What the periodic paddings share.", shows=_widths, then=_complete
+)
+ConstantPad1d, ConstantPad2d, ConstantPad3d = _pads(_ConstantPadNd, "padded with a number")
+ZeroPad1d, ZeroPad2d, ZeroPad3d = (
+    layer(
+        f"ZeroPad{n}d", "padding: Any", None, f"The {_AXES[n]} padded with zeros.", base=base, fixed={"value": 0.0},
+        shows=_widths,
+    )
+    for n, base in enumerate((ConstantPad1d, ConstantPad2d, ConstantPad3d), 1)
+)  # fmt: skip
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _pads(_ReflectionPadNd, "padded with the mirror image")
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _pads(_ReplicationPadNd, "padded with the end elements")
+CircularPad1d, CircularPad2d, CircularPad3d = _pads(_CircularPadNd, "continued periodically")
 
 __all__ = [
     "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",

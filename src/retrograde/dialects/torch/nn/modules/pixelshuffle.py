@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from ..._tensor import Tensor
 from .. import functional as F
-from .module import Module
+from ._layer import layer
 
-
-class PixelShuffle(Module):
-    """(..., C r², H, W) to (..., C, H r, W r)."""
-
-    __constants__ = ["upscale_factor"]
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The rearranged input."""
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"upscale_factor={self.upscale_factor}"
-
-
-class PixelUnshuffle(Module):
-    """(..., C, H r, W r) to (..., C r², H, W)."""
-
-    __constants__ = ["downscale_factor"]
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The rearranged input."""
-        return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        """The factor."""
-        return f"downscale_factor={self.downscale_factor}"
-
+PixelShuffle = layer(
+    "PixelShuffle", "upscale_factor: int", F.pixel_shuffle, "(..., C r², H, W) to (..., C, H r, W r).", shows=True
+)
+PixelUnshuffle = layer(
+    "PixelUnshuffle", "downscale_factor: int", F.pixel_unshuffle, "(..., C, H r, W r) to (..., C r², H, W).", shows=True
+)
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]

@@ -2,315 +2,111 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ..._tensor import Tensor
 from .. import functional as F
+from ._layer import layer
 from .conv import tuple_of
-from .module import Module
 
-
-class _MaxPoolNd(Module):
-    __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
-    _function: str
-
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, stride if stride is not None else kernel_size
-        self.padding, self.dilation = padding, dilation
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
-
-    def forward(self, input: Tensor) -> Any:
-        """The maxima, and their indices if `return_indices`."""
-        return getattr(F, self._function)(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
-
-class MaxPool1d(_MaxPoolNd):
-    """The largest element of each window of (N, C, L)."""
-
-    _function = "max_pool1d"
-
-
-class MaxPool2d(_MaxPoolNd):
-    """The largest element of each window of (N, C, H, W)."""
-
-    _function = "max_pool2d"
-
-
-class MaxPool3d(_MaxPoolNd):
-    """The largest element of each window of (N, C, D, H, W)."""
-
-    _function = "max_pool3d"
-
-
-class _MaxUnpoolNd(Module):
-    _axes: int
-    _function: str
-
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__()
-        self.kernel_size = tuple_of(kernel_size, self._axes)
-        self.stride = tuple_of(stride if stride is not None else kernel_size, self._axes)
-        self.padding = tuple_of(padding, self._axes)
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """The maxima back in their places."""
-        return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxUnpool1d(_MaxUnpoolNd):
-    """The inverse of MaxPool1d, with zeros for what is lost."""
-
-    _axes = 1
-    _function = "max_unpool1d"
-
-
-class MaxUnpool2d(_MaxUnpoolNd):
-    """The inverse of MaxPool2d, with zeros for what is lost."""
-
-    _axes = 2
-    _function = "max_unpool2d"
-
-
-class MaxUnpool3d(_MaxUnpoolNd):
-    """The inverse of MaxPool3d, with zeros for what is lost."""
-
-    _axes = 3
-    _function = "max_unpool3d"
-
-
-class AvgPool1d(Module):
-    """The mean of each window of (N, C, L)."""
-
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"]
-
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.kernel_size = tuple_of(kernel_size, 1)
-        self.stride = tuple_of(stride if stride is not None else kernel_size, 1)
-        self.padding, self.ceil_mode, self.count_include_pad = tuple_of(padding, 1), ceil_mode, count_include_pad
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
-
-    def extra_repr(self) -> str:
-        """The windows."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class _AvgPoolNd(Module):
-    __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
-    _function: str
-
-    def __init__(
-        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, stride if stride is not None else kernel_size
-        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
-        self.divisor_override = divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return getattr(F, self._function)(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
-            self.divisor_override,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """The windows."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of (N, C, H, W)."""
-
-    _function = "avg_pool2d"
-
-
-class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of (N, C, D, H, W)."""
-
-    _function = "avg_pool3d"
-
-
-class _FractionalMaxPool(Module):
-    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
-    _axes: int
-    _function: str
-
-    def __init__(
-        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        name, n = type(self).__name__, self._axes
-        if any(k <= 0 for k in tuple_of(kernel_size, n)):
-            raise ValueError(f"{name}: kernel_size must be positive, got {kernel_size}")
-        self.kernel_size, self.return_indices = tuple_of(kernel_size, n), return_indices
-        self.register_buffer("_random_samples", _random_samples)
-        self.output_size = tuple_of(output_size, n) if output_size is not None else None
-        self.output_ratio = tuple_of(output_ratio, n) if output_ratio is not None else None
-        if output_size is None and output_ratio is None:
-            raise ValueError(f"{name}: output_size or output_ratio is needed")
-        if output_size is not None and output_ratio is not None:
-            raise ValueError(f"{name}: only one of output_size and output_ratio can be given")
-        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
-            raise ValueError(f"{name}: output_ratio must lie between 0 and 1, got {output_ratio}")
-
-    def forward(self, input: Tensor) -> Any:
-        """The maxima, and their indices if `return_indices`."""
-        return getattr(F, self._function)(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-            _random_samples=self._random_samples,
-        )  # fmt: skip
-
-
-class FractionalMaxPool2d(_FractionalMaxPool):
-    """Maxima over windows at pseudorandom distances of (N, C, H, W)."""
-
-    _axes = 2
-    _function = "fractional_max_pool2d"
-
-
-class FractionalMaxPool3d(_FractionalMaxPool):
-    """Maxima over windows at pseudorandom distances of (N, C, D, H, W)."""
-
-    _axes = 3
-    _function = "fractional_max_pool3d"
-
-
-class _LPPoolNd(Module):
-    __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
-    _function: str
-
-    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
-        super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The norms."""
-        return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
-
-class LPPool1d(_LPPoolNd):
-    """The p-norm of each window of (N, C, L)."""
-
-    _function = "lp_pool1d"
-
-
-class LPPool2d(_LPPoolNd):
-    """The p-norm of each window of (N, C, H, W)."""
-
-    _function = "lp_pool2d"
-
-
-class LPPool3d(_LPPoolNd):
-    """The p-norm of each window of (N, C, D, H, W)."""
-
-    _function = "lp_pool3d"
-
-
-class _AdaptiveMaxPoolNd(Module):
-    __constants__ = ["output_size", "return_indices"]
-    _function: str
-
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size, self.return_indices = output_size, return_indices
-
-    def forward(self, input: Tensor) -> Any:
-        """The maxima, and their indices if `return_indices`."""
-        return getattr(F, self._function)(input, self.output_size, self.return_indices)
-
-    def extra_repr(self) -> str:
-        """The output size."""
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The largest elements of `output_size` parts of (N, C, L)."""
-
-    _function = "adaptive_max_pool1d"
-
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The largest elements of the parts of (N, C, H, W)."""
-
-    _function = "adaptive_max_pool2d"
-
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The largest elements of the parts of (N, C, D, H, W)."""
-
-    _function = "adaptive_max_pool3d"
-
-
-class _AdaptiveAvgPoolNd(Module):
-    __constants__ = ["output_size"]
-    _function: str
-
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return getattr(F, self._function)(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The output size."""
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The means of `output_size` parts of (N, C, L)."""
-
-    _function = "adaptive_avg_pool1d"
-
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The means of the parts of (N, C, H, W)."""
-
-    _function = "adaptive_avg_pool2d"
-
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The means of the parts of (N, C, D, H, W)."""
-
-    _function = "adaptive_avg_pool3d"
-
+_SHAPES = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
+_WINDOW = "kernel_size: Any, stride: Any = None, padding: Any = 0"
+_COUNTED = f"{_WINDOW}, ceil_mode: bool = False, count_include_pad: bool = True"
+
+
+def _stride(pool: Any) -> None:
+    if pool.stride is None:
+        pool.stride = pool.kernel_size
+
+
+def _per_axis(pool: Any) -> None:
+    _stride(pool)
+    for name in ("kernel_size", "stride", "padding"):
+        setattr(pool, name, tuple_of(getattr(pool, name), pool._axes))
+
+
+def _fractional(pool: Any) -> None:
+    name, n, ratio, samples = type(pool).__name__, pool._axes, pool.output_ratio, pool._random_samples
+    if any(k <= 0 for k in tuple_of(pool.kernel_size, n)):
+        raise ValueError(f"{name}: kernel_size must be positive, got {pool.kernel_size}")
+    if pool.output_size is None and ratio is None:
+        raise ValueError(f"{name}: output_size or output_ratio is needed")
+    if pool.output_size is not None and ratio is not None:
+        raise ValueError(f"{name}: only one of output_size and output_ratio can be given")
+    if ratio is not None and not all(0 < r < 1 for r in tuple_of(ratio, n)):
+        raise ValueError(f"{name}: output_ratio must lie between 0 and 1, got {ratio}")
+    for option in ("kernel_size", "output_size", "output_ratio"):
+        if getattr(pool, option) is not None:
+            setattr(pool, option, tuple_of(getattr(pool, option), n))
+    del pool._random_samples
+    pool.register_buffer("_random_samples", samples)
+
+
+_MaxPoolNd = layer(
+    "_MaxPoolNd", f"{_WINDOW}, dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False", None,
+    "What the layers share that give the maxima of windows.", shows="kernel_size, stride, padding, dilation, ceil_mode",
+    then=_stride,
+)  # fmt: skip
+_MaxUnpoolNd = layer(
+    "_MaxUnpoolNd", _WINDOW, None, "What the inverses of max pooling share.", shows=True, then=_per_axis
+)
+_AvgPoolNd = layer(
+    "_AvgPoolNd", f"{_COUNTED}, divisor_override: int | None = None", None,
+    "What the layers share that give the means of windows.", shows="kernel_size, stride, padding", then=_stride,
+)  # fmt: skip
+_FractionalMaxPoolNd = layer(
+    "_FractionalMaxPoolNd", "kernel_size: Any, output_size: Any = None, output_ratio: Any = None, "
+    "return_indices: bool = False, _random_samples: Tensor | None = None", None,
+    "What the layers share that give the maxima of windows at pseudorandom distances.", then=_fractional,
+)  # fmt: skip
+_LPPoolNd = layer(
+    "_LPPoolNd", "norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False",
+    lambda self, input: getattr(F, f"lp_pool{self._axes}d")(
+        input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+    ), "What the layers share that give the norms of windows.", shows=True,
+)  # fmt: skip
+_AdaptiveMaxPoolNd = layer(
+    "_AdaptiveMaxPoolNd", "output_size: Any, return_indices: bool = False", None,
+    "What the layers share that give the maxima of as many parts as are wanted.", shows="output_size",
+)  # fmt: skip
+_AdaptiveAvgPoolNd = layer(
+    "_AdaptiveAvgPoolNd", "output_size: Any", None,
+    "What the layers share that give the means of as many parts as are wanted.", shows=True,
+)  # fmt: skip
+
+
+def _pools(base: type, f: str | None, doc: str, axes: tuple[int, ...] = (1, 2, 3), **more: Any) -> Iterator[Any]:
+    """The layers of a base for inputs with so many axes."""
+    name = base.__name__[1:-2]
+    return (
+        layer(f"{name}{n}d", None, f and getattr(F, f"{f}{n}d"), doc.format(_SHAPES[n], n), base=base, _axes=n, **more)
+        for n in axes
+    )
+
+
+MaxPool1d, MaxPool2d, MaxPool3d = _pools(
+    _MaxPoolNd, "max_pool", "The largest element of each window of {}, and its index if `return_indices`."
+)
+MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pools(
+    _MaxUnpoolNd, "max_unpool", "The inverse of MaxPool{1}d, with zeros for what is lost.",
+    inputs="input, indices, output_size: Any = None",
+)  # fmt: skip
+AvgPool1d = layer(
+    "AvgPool1d", _COUNTED, F.avg_pool1d, "The mean of each window of (N, C, L).", shows="kernel_size, stride, padding",
+    then=_per_axis, _axes=1,
+)  # fmt: skip
+AvgPool2d, AvgPool3d = _pools(_AvgPoolNd, "avg_pool", "The mean of each window of {}.", (2, 3))
+FractionalMaxPool2d, FractionalMaxPool3d = _pools(
+    _FractionalMaxPoolNd, "fractional_max_pool", "Maxima over windows at pseudorandom distances of {}.", (2, 3)
+)
+LPPool1d, LPPool2d, LPPool3d = _pools(_LPPoolNd, None, "The p-norm of each window of {}.")
+AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = _pools(
+    _AdaptiveMaxPoolNd, "adaptive_max_pool",
+    "The largest elements of `output_size` parts of {}, and their indices if `return_indices`.",
+)  # fmt: skip
+AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _pools(
+    _AdaptiveAvgPoolNd, "adaptive_avg_pool", "The means of `output_size` parts of {}."
+)
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",

@@ -4,53 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._tensor import Tensor
 from .. import functional as F
-from .module import Module
+from ._layer import layer
 
 
-class Upsample(Module):
-    """(N, C, *size) resampled to a size or by a factor; see `nn.functional.interpolate`."""
-
-    __constants__ = ["size", "scale_factor", "mode", "align_corners", "name", "recompute_scale_factor"]
-
-    def __init__(
-        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.name, self.size = type(self).__name__, size
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(float(f) for f in scale_factor)
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The resampled input."""
-        return F.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners,
-            recompute_scale_factor=self.recompute_scale_factor,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """The target and the mode."""
-        target = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
-        return f"{target}, mode={self.mode!r}"
+def _factors(upsample: Any) -> None:
+    """Make the factors floats, and keep the name of the layer, which PyTorch's has, too."""
+    factor = upsample.scale_factor
+    upsample.name = type(upsample).__name__
+    upsample.scale_factor = (
+        tuple(map(float, factor)) if isinstance(factor, tuple) else float(factor) if factor else None
+    )
 
 
-class UpsamplingNearest2d(Upsample):
-    """(N, C, H, W) resampled by the nearest element."""
+def _target(upsample: Any) -> str:
+    """The size or factor, and the mode."""
+    which = "size" if upsample.scale_factor is None else "scale_factor"
+    return f"{which}={getattr(upsample, which)!r}, mode={upsample.mode!r}"
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, mode="nearest")
 
-
-class UpsamplingBilinear2d(Upsample):
-    """(N, C, H, W) resampled bilinearly with aligned corners."""
-
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
-
+_TARGET = "size: Any = None, scale_factor: Any = None"
+Upsample = layer(
+    "Upsample", f"{_TARGET}, mode: str = 'nearest', align_corners: bool | None = None, "
+    "recompute_scale_factor: bool | None = None", F.interpolate,
+    "(N, C, *size) resampled to a size or by a factor; see `nn.functional.interpolate`.", shows=_target, then=_factors,
+)  # fmt: skip
+UpsamplingNearest2d = layer(
+    "UpsamplingNearest2d", _TARGET, None, "(N, C, H, W) resampled by the nearest element.", base=Upsample,
+    fixed={"mode": "nearest"},
+)  # fmt: skip
+UpsamplingBilinear2d = layer(
+    "UpsamplingBilinear2d", _TARGET, None, "(N, C, H, W) resampled bilinearly with aligned corners.", base=Upsample,
+    fixed={"mode": "bilinear", "align_corners": True},
+)  # fmt: skip
 
 __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
