@@ -112,3 +112,9 @@ def test_a_process_alone_is_a_group_of_one():
 def test_how_many_processes_is_checked(capsys):
     assert main(["run", "--processes", "0", "x.py"]) == 2
     assert "--processes" in capsys.readouterr().err
+
+
+@together
+def test_paddle_on_three_processes():
+    said = run(3, PROGRAMS / "paddle_training.py").stdout.splitlines()
+    assert sorted(said) == [f"rank {k} is done" for k in range(3)]

@@ -427,10 +427,10 @@ def set_value(self: Tensor, value: Any) -> None:
         raise AssertionError(f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}")
     if array.dtype != dtype_of(self):
         raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
-    _overwrite(self, array)
+    overwrite(self, array)
 
 
-def _overwrite(x: Tensor, array: np.ndarray) -> None:
+def overwrite(x: Tensor, array: np.ndarray) -> None:
     """Write elements of the same shape and dtype over a tensor's own, unnoticed by the backward pass."""
     own = x._a
     if type(own) is _ndarray and own.flags.writeable:
@@ -451,7 +451,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
     if source.dtype != dtype_of(self):
         raise RuntimeError(f"copy_: a Tensor of dtype {self.dtype} got one of dtype {other.dtype}; use astype() first")
     if source.shape == tuple(shape_of(self)):
-        _overwrite(self, source)
+        overwrite(self, source)
     else:
         self.data = from_array(source.copy())
     return self

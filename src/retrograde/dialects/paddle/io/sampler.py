@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backend import launch
 from ....core.value import Value
 from ..random import default_generator
 from .dataset import IterableDataset
@@ -157,14 +158,16 @@ def batch_count(n: int, size: int, drop_last: bool) -> int:
 
 
 class DistributedBatchSampler(BatchSampler):
-    """The batches of one of several processes; here the share of `rank` among `num_replicas`."""
+    """The batches of one of several processes: the share of `rank` among `num_replicas`, those that were started together where
+    they are not given."""
 
     def __init__(
         self, dataset: Any, batch_size: int, num_replicas: int | None = None, rank: int | None = None,
         shuffle: bool = False, drop_last: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(dataset, None, shuffle, batch_size, drop_last)
-        self.nranks, self.local_rank = num_replicas or 1, rank or 0
+        here, count = launch.started()
+        self.nranks, self.local_rank = num_replicas or count, here if rank is None else rank
         self.epoch = 0
         self.num_samples = math.ceil(len(dataset) / self.nranks)
         self.total_size = self.num_samples * self.nranks
