@@ -115,6 +115,7 @@ def test_how_many_processes_is_checked(capsys):
 
 
 @together
-def test_paddle_on_three_processes():
-    said = run(3, PROGRAMS / "paddle_training.py").stdout.splitlines()
+@pytest.mark.parametrize("dialect", ["paddle", "mindspore"])
+def test_the_other_dialects_on_three_processes(dialect):
+    said = run(3, PROGRAMS / f"{dialect}_training.py").stdout.splitlines()
     assert sorted(said) == [f"rank {k} is done" for k in range(3)]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend import launch
 from ._api import near
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
@@ -160,9 +161,10 @@ _parallel = dict(_PARALLEL)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Keep the settings of a program on one device, where all modes compute the same.
+    """Keep the settings of a program; processes that were started together train data-parallel, on a device each.
 
-    Raises RuntimeError for several devices, ValueError for an option or value that there is not, TypeError for a value of
+    Raises RuntimeError for another number of processes than there are, NotImplementedError for modes that divide tensors between
+    several, ValueError for an option or value that there is not, TypeError for a value of
     another type.
     """
     for key, value in kwargs.items():
@@ -173,9 +175,17 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise TypeError(f"set_auto_parallel_context: {key} must be {kind.__name__}, got {value!r}")
         if key == "parallel_mode" and value not in ParallelMode.MODE_LIST:
             raise ValueError(f"set_auto_parallel_context: {key} must be one of {ParallelMode.MODE_LIST}, got {value!r}")
-        if key in ("device_num", "global_rank") and value != _PARALLEL[key]:
+        if value in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL) and launch.started()[1] > 1:
+            raise NotImplementedError(
+                f"set_auto_parallel_context: {value!r} divides tensors between processes; choose data_parallel"
+            )
+        here = dict(zip(("global_rank", "device_num"), launch.started()))
+        if key in here and value != here[key]:
             kind = RuntimeError if value > 0 else ValueError
-            raise kind(f"set_auto_parallel_context: one process on the CPU cannot have {key}={value!r}")
+            raise kind(
+                f"set_auto_parallel_context: {key}={value!r}, but this is process {here['global_rank']} of the "
+                f"{here['device_num']} that were started (`retrograde run --processes N`)"
+            )
     _parallel.update(kwargs)
 
 

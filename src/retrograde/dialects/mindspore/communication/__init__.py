@@ -1,37 +1,19 @@
-"""`mindspore.communication` for programs that run in one process: there is one rank, and nothing to start."""
+"""`mindspore.communication`: groups of processes that were started together (`retrograde run --processes N`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import missing, submodule
+from ._groups import (
+    WORLDS, GlobalComm, create_group, destroy_group, get_group_rank_from_world_rank, get_group_size, get_local_rank,
+    get_local_rank_size, get_process_group_ranks, get_rank, get_world_rank_from_group_rank, init, release,
+)  # fmt: skip
 
-GlobalComm = type("GlobalComm", (), {"WORLD_COMM_GROUP": "world_group", "BACKEND": "", "__doc__": "The group of all."})
-
-
-def init(backend_name: str | None = None) -> None:
-    """Raises RuntimeError: there is one process only."""
-    raise RuntimeError("init: retrograde runs in one process; leave out communication.init() and data-parallel settings")
-
-
-def get_rank(group: str = "world_group") -> int:
-    """The number of this process: 0."""
-    return 0
-
-
-def get_group_size(group: str = "world_group") -> int:
-    """The number of processes: 1."""
-    return 1
-
-
-def get_local_rank(group: str = "world_group") -> int:
-    """The number of this process on this machine: 0."""
-    return 0
-
-
-def release() -> None:
-    """Nothing: there was nothing to start."""
+HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP = WORLDS[:3]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("comm_func", "management"):
+        return submodule(__name__, name)
     raise missing("mindspore.communication", name, globals())

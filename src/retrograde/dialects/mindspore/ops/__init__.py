@@ -36,6 +36,10 @@ def _of_mint(name: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name[:1].isupper():  # the classes are made when they are asked for
+        if name == "ReduceOp":
+            from ._between import ReduceOp
+
+            return ReduceOp
         if name in ("Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck"):
             from . import primitive
 

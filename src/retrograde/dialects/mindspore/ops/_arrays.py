@@ -405,9 +405,8 @@ def _refused(name: str, why: str) -> Function:
 
 
 _REFUSED = {
-    "it passes tensors between processes, and there is one; leave it out": """
-        AllGather AllGatherV AllReduce AlltoAll AlltoAllV AlltoAllVC Barrier BatchISendIRecv Broadcast CollectiveGather
-        CollectiveScatter NeighborExchange NeighborExchangeV2 Pull Push Receive Reduce ReduceScatter ReduceScatterV Reshard Send
+    "it passes tensors between processes in a way that is not offered; AllReduce, AllGather, Send and their like are": """
+        AllGatherV AlltoAllV AlltoAllVC BatchISendIRecv NeighborExchange NeighborExchangeV2 Pull Push ReduceScatterV Reshard
         _AllSwap
     """,
     "it has kernels for accelerators only, in MindSpore too": """

@@ -38,7 +38,7 @@ from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
 from .._stream import generator
 from .._tensor import from_array
-from . import _arrays, _grads, _updates
+from . import _arrays, _between, _grads, _updates
 from .primitive import Primitive, primitive_class
 
 Function = Callable[..., Any]
@@ -706,7 +706,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
     return rows
 
 
-ROWS = {**_rows(), **_updates.ROWS, **_grads.ROWS, **_arrays.ROWS, **_boxes.ROWS}
+ROWS = {**_rows(), **_updates.ROWS, **_grads.ROWS, **_arrays.ROWS, **_between.ROWS, **_boxes.ROWS}
 CLASSES: dict[str, type[Primitive]] = {}
 
 

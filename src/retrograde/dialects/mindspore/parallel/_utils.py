@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ....backend import launch
 from .._context import get_auto_parallel_context
 
 
 def _get_device_num() -> int:
     """The number of devices."""
-    return int(get_auto_parallel_context("device_num"))
+    return launch.started()[1]
 
 
 def _get_gradients_mean() -> bool:

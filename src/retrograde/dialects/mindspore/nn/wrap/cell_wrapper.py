@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from .....backend import launch
 from ... import _gradients
+from ..._assign import write
+from ..._context import ParallelMode, get_auto_parallel_context
 from ..._dtype import float32, int32
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
+from ...communication._groups import members
 from .._checks import a_bool
 from ..cell import Cell
 from ..layer.basic import Identity
+from .grad_reducer import DistributedGradReducer
 
 
 class WithLossCell(Cell):
@@ -111,6 +116,19 @@ def detached(out: Any) -> Any:
     return from_array(out._a) if isinstance(out, Tensor) and isinstance(out._a, np.ndarray) else out
 
 
+def _reducer(weights: Any) -> tuple[bool, Cell]:
+    """Whether gradients are combined with those of other processes, and by what; parameters become process 0's where the settings
+    want it."""
+    mode = get_auto_parallel_context("parallel_mode")
+    if mode not in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL) or launch.started()[1] == 1:
+        return False, Identity()
+    if get_auto_parallel_context("parameter_broadcast"):
+        among = members("TrainOneStepCell", None)
+        for p in weights:
+            write("TrainOneStepCell", p, from_array(among.broadcast(p._concrete("TrainOneStepCell"), 0).wait()))
+    return True, DistributedGradReducer(weights)
+
+
 class TrainOneStepCell(Cell):
     """One step of training: the loss of a network, its gradients times `sens`, the optimizer's step; gives the loss.
 
@@ -125,12 +143,14 @@ class TrainOneStepCell(Cell):
         self.optimizer = optimizer
         self.weights = optimizer.parameters
         self.grad = _gradients.GradOperation(get_by_list=True, sens_param=True)
-        self.reducer_flag, self.grad_reducer = False, Identity()
+        self.reducer_flag, self.grad_reducer = _reducer(self.weights)
         self.sens = 1.0 if sens is None else sens
         self.return_grad = a_bool("TrainOneStepCell", "return_grad", return_grad)
 
     def construct(self, *inputs: Any) -> Any:
         loss, grads = self._loss_and_grads(inputs, self.sens)
+        if self.reducer_flag:
+            grads = self.grad_reducer(grads)
         self.optimizer(grads)
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
