@@ -20,7 +20,7 @@ class TreeDef:
 
     def __init__(self, kind: type | None, aux: Any, children: tuple[TreeDef, ...]) -> None:
         self.kind, self.aux, self.children = kind, aux, children
-        self.leaves: int = 1 if kind is None else sum(child.leaves for child in children)
+        self.leaves: int = 1 if kind is None else sum([child.leaves for child in children])
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -106,11 +106,13 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
     else:
         leaves.append(tree)
         return LEAF
-    return TreeDef(kind, aux, tuple(_flatten(child, leaves, is_leaf, sort_keys) for child in children))
+    return TreeDef(kind, aux, tuple([_flatten(child, leaves, is_leaf, sort_keys) for child in children]))
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
     """Build the container that `flatten` took apart, with other leaves; raises ValueError when the count differs."""
+    if treedef.kind is None and type(leaves) is list and len(leaves) == 1:
+        return leaves[0]
     iterator = iter(leaves)
     try:
         tree = _unflatten(treedef, iterator)

@@ -63,7 +63,7 @@ def device_of(x: Any) -> Any:
 
 def opened(kind: type[LevelArray], arrays: Any, beside: str) -> tuple[int, list[Any], list[Any]]:
     """The highest level at which arrays of a kind are; what is under them there, and what they have beside (None for others)."""
-    level = max(x._level for x in arrays if type(x) is kind)
+    level = max([x._level for x in arrays if type(x) is kind])
     under, others = [], []
     for x in arrays:
         own = type(x) is kind and x._level == level

@@ -83,7 +83,9 @@ def _arrays(operands: Any) -> list[Any]:
             break
     out = []
     for x in operands:
-        if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
+        if type(x) is _ndarray or isinstance(x, Value):
+            pass
+        elif isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
             x = np.asarray(x) if dtype is None else weak(x, dtype)
         elif isinstance(x, np.generic):
             x = np.asarray(x)

@@ -55,11 +55,15 @@ class Opened(Switched):
         self.level = level
 
     def __enter__(self) -> Level:
-        self._before = state.levels
+        before, level = state.levels, self.level
+        self._before = before
         self.entering()
-        if self.level not in state.levels:
-            _set_levels(tuple(sorted((*state.levels, self.level), key=lambda level: level.id)))
-        return self.level
+        if level not in before:
+            levels = (*before, level)
+            if before and before[-1].id > level.id:  # one that is opened again
+                levels = tuple(sorted(levels, key=lambda level: level.id))
+            _set_levels(levels)
+        return level
 
     def __exit__(self, *exception: object) -> None:
         _set_levels(self._before)
@@ -78,17 +82,19 @@ def exactly(levels: tuple[Level, ...]) -> Iterator[None]:
 
 
 def _set_levels(levels: tuple[Level, ...]) -> None:
-    for level in state.levels:
+    before = state.levels
+    for level in before:
         if level not in levels:
             _open_in.pop(level.id, None)
-    for level in levels:
-        _open_in[level.id] = threading.get_ident()
-    before = state.levels
-    if levels and not before:
-        OPENED.append(1)
+    if levels:
+        thread = threading.get_ident()
+        for level in levels:
+            _open_in[level.id] = thread
+        if not before:
+            OPENED.append(1)
     state.levels = levels
-    state.tapes = {level.id: level for level in levels if level.tape}
-    state.tape = next((level for level in reversed(levels) if level.tape), None)
+    state.tapes = tapes = {level.id: level for level in levels if level.tape}
+    state.tape = next(reversed(tapes.values()), None)
     if before and not levels:
         OPENED.pop()
 
@@ -136,7 +142,7 @@ def mode_at(level: int) -> int:
 
 def is_open(level: int) -> bool:
     """Whether a level is open in this thread."""
-    return any(open_level.id == level for open_level in state.levels)
+    return level in [open_level.id for open_level in state.levels]
 
 
 def check_open(level: int) -> None:

@@ -58,20 +58,19 @@ def materialise_batch(x: Any, dim: int | None, size: int) -> Any:
 def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:
     """The content of a batched array with its batch axis at `out_dim`; anything else repeated along such an axis."""
     if type(x) is BatchedArray and x._level == level:
-        return move_batch(x.content, x.dim, out_dim % ndim_of(x.content))
+        return x.content if x.dim == out_dim else move_batch(x.content, x.dim, out_dim % ndim_of(x.content))
     return move_batch(materialise_batch(x, None, size), 0, out_dim % (ndim_of(x) + 1))
 
 
 def batch_elementwise(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
     """Batch axes to the front, ranks aligned behind them."""
-    rank = max((ndim_of(x) - (d is not None)) for x, d in zip(arrays, dims) if x is not None)
-    aligned = []
-    for x, d in zip(arrays, dims):
+    ranks = [0 if x is None else ndim_of(x) - (d is not None) for x, d in zip(arrays, dims)]
+    rank, aligned = max(ranks), []
+    for x, d, own in zip(arrays, dims, ranks):
         if x is not None and d is not None:
             x = move_batch(x, d)
-            shape = shape_of(x)
-            missing = rank - (len(shape) - 1)
-            if missing:
+            if own != rank:
+                shape, missing = shape_of(x), rank - own
                 x = _op("reshape")(x, shape=(shape[0], *(1,) * missing, *shape[1:]))
         aligned.append(x)
     return op(*aligned, **params), 0

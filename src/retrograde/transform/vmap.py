@@ -115,8 +115,9 @@ def batch(x: Value, axis: int, level: int) -> Value:
 
 def argument(x: Value, axis: int, level: Level) -> Value:
     """The same for an argument, whose changes may have to be seen outside."""
-    inner, size = batch(x, axis, level.id), shape_of(x)[axis]
+    inner = batch(x, axis, level.id)
     if x._policy.changes_arguments:
+        size = shape_of(x)[axis]
 
         def below(changed: Value) -> Any:
             array = changed._a if changed._level == level.id else values.content(changed)
@@ -127,11 +128,11 @@ def argument(x: Value, axis: int, level: Level) -> Value:
 
 
 def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
-    y = output_tensor("vmap", y)
+    if not isinstance(y, Value):
+        y = output_tensor("vmap", y)
     cls = type(y)._result
     array = y._a if y._level == level else values.content(y)
-    rank = len(shape_of(y)) + 1
-    if axis is not None and not -rank <= axis < rank:
+    if axis and not -(rank := len(shape_of(y)) + 1) <= axis < rank:
         raise ValueError(f"vmap: out_axes asks for axis {axis} of a result that has {rank} axes with the mapped one")
     if axis is None:
         if type(array) is BatchedArray and array._level == level:

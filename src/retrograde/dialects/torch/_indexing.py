@@ -115,6 +115,9 @@ def _real_number(op: str, self: Tensor) -> Any:
 
 
 def _to_float(self: Tensor) -> float:
+    a = self._a
+    if type(a) is _ndarray and a.size == 1 and type(number := a.item()) is float:
+        return number
     return float(_real_number("float", self))
 
 

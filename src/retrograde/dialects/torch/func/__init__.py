@@ -210,7 +210,7 @@ def vmap(
         for y in (out,) if isinstance(out, _Tensor) else _flatten(out, _is_none)[0]:
             if not isinstance(y, _Tensor):
                 raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
-            if isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
+            if out_dims and isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
                 raise IndexError(f"vmap: out_dims={out_dims} is out of range for a result of {y.ndim + 1} dimensions")
         return out
 
