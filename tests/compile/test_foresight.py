@@ -231,3 +231,36 @@ def test_an_exception_of_the_derivative_is_the_passes(monkeypatch):
     xs = leaves()
     for _ in range(2):
         close(gradients(compiled, xs), gradients(loss, xs))
+
+
+def test_what_is_computed_again_has_the_history_that_it_had():
+    """Points without a history are made leaves inside, for a derivative that is part of the loss: derivatives of every order to
+    the weights, where layers are computed again in the backward code rather than kept."""
+    points = torch.tensor(np.random.default_rng(0).normal(size=(6, 1)))
+
+    def slope(y, x):
+        return torch.autograd.grad(y.sum(), x, create_graph=True)[0]
+
+    def f(w1, w2):
+        x = points.detach().requires_grad_()
+        y = torch.tanh(torch.tanh(x @ w1) @ w2)
+        return ((slope(y, x) + y.detach() * x) ** 2).mean() + (torch.exp(points @ w1) * slope(y, x)).mean()
+
+    def orders(f):
+        ws = [torch.linspace(-1, 1, n).double().reshape(-1, m).requires_grad_() for n, m in ((4, 4), (12, 3))]
+        value = f(*ws)
+        first = torch.autograd.grad(value, ws, create_graph=True)
+        second = torch.autograd.grad(sum((g * g).sum() for g in first), ws)
+        return [x.tolist() for x in (value, *first, *second)]
+
+    compiled = torch.compile(f, fullgraph=True)
+    for _ in range(2 * EARNED):
+        ws = [torch.linspace(-1, 1, 4)[None].double().requires_grad_(), torch.ones(4, 3).double().requires_grad_()]
+        close([g.tolist() for g in torch.autograd.grad(compiled(*ws), ws)], [g.tolist() for g in torch.autograd.grad(f(*ws), ws)])
+    close(orders(compiled), orders(f))
+
+    def without(w1, w2):  # and nothing is computed with a history that had none
+        x = points.detach().requires_grad_()
+        return ((slope(torch.tanh(torch.tanh(x @ w1) @ w2), x)) ** 2).mean()
+
+    close(orders(torch.compile(without)), orders(without))

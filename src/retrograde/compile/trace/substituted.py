@@ -48,8 +48,9 @@ class Substituted(Observer):
         """The edge of each holder that wants a gradient, by its id."""
         self.passed = False
         """Whether a backward pass has run."""
-        self.cut = False
-        """Whether something was computed that has another derivative than the graph says."""
+        self.cut = self.forgotten = False
+        """Whether something was computed that has another derivative than the graph says, tangents included; and whether anything
+        that had a history on the tape had none from then on."""
         self._written: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     def __enter__(self) -> Substituted:
@@ -151,16 +152,20 @@ class Substituted(Observer):
         if node is None:
             made = results if isinstance(results, tuple) else (results,)
             wanting = any(isinstance(x, Value) and x._node is not None for x in operands)
-            self.cut |= wanting and prim.differentiable and any(dtype_of(y).kind not in "iub" for y in made)
+            self._forgets(wanting and prim.differentiable and any(dtype_of(y).kind not in "iub" for y in made))
         else:
-            self.cut |= not isinstance(node.prim, Primitive)
+            self._forgets(not isinstance(node.prim, Primitive))
 
     def detached(self, x: Any) -> None:
         self.cut = True
+        self._forgets(x._node is not None or x._level != 0)
 
     def pass_begins(self, run: Any, roots: Any, gradients: Any, inputs: Any) -> None:
         self.passed = True
-        self.cut |= not run.level and not run.create_graph
+        self._forgets(not run.level and not run.create_graph)
+
+    def _forgets(self, history: bool) -> None:
+        self.cut, self.forgotten = self.cut or history, self.forgotten or history
 
     # ---------------------------------------------------------------------------------------- memory written beside the trace
 

@@ -632,9 +632,11 @@ def _computed_again(v: Variable, made: dict[Variable, Equation], known: set[Vari
 
 
 def _cheap(e: Equation) -> bool:
-    """Whether an equation is computed again rather than kept: elements of the same number, or a view."""
+    """Whether an equation is computed again rather than kept: elements of the same number, a view, or an outer product."""
     if e.prim.multi or e.prim.name in ("copy", "draw"):
         return False
+    if e.prim.name in ("matmul", "project") and e.inputs[0] is not None and e.inputs[0].ndim == 2:
+        return e.inputs[0].shape[1] == 1
     return e.prim.kind == "elementwise" or e.prim.name in ("reshape", "transpose", "broadcast_to")
 
 

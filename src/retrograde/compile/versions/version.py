@@ -415,7 +415,7 @@ class Version:
         historic = any(isinstance(producer(y._node), Node) for y in outputs) and any(edge is not None for edge in edges)
         self._history: Any = (begun, edges, outputs) if historic else None
         """What the trace has recorded of the outputs, for `Forward`; None where it has recorded nothing."""
-        self._natural = not held.cut
+        self._natural = not held.forgotten
         self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
         self.hooked = historic and calls.hooked([y._node for y in outputs])
