@@ -575,3 +575,61 @@ def test_a_call_with_tensors_alone_is_looked_up_at_once_and_sees_what_has_change
     compiled(x, y).backward()
     compiled(x, y).backward()  # there is a gradient already
     same([x.grad._a], [2 * (y * w * 3.0)._a])
+
+
+def test_under_saved_tensor_hooks_a_function_is_deferred_and_they_are_given_what_they_are_without():
+    def block(x, w):
+        h = torch.tanh(0.1 * (x @ w))
+        return (h * h.exp()).sum()
+
+    def run(f):
+        kept = []
+
+        def pack(x):
+            kept.append(x)
+            return x.detach().numpy().copy() if len(kept) % 2 else (x,)  # elements, or the tensor for later
+
+        def unpack(content):
+            return content[0] if isinstance(content, tuple) else torch.tensor(content)
+
+        x, w = tensor((4, 3), 1), tensor((3, 3), 2).requires_grad_()
+        with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+            out = f(x, w)
+        arrays = [t._a for t in kept]
+        assert all(type(a) is np.ndarray for a in arrays)
+        return [*results(torch.autograd.grad(out, w)), out._a, *arrays]
+
+    compiled = torch.compile(block)
+    for _ in range(4):  # there is a trace by then, which saves something else
+        compiled(tensor((4, 3), 1), tensor((3, 3), 2).requires_grad_()).backward()
+    assert row()["compiled_calls"] == 2
+    got, wanted = run(compiled), run(block)
+    assert len(got) == len(wanted)
+    same(got, wanted)
+    assert row()["segments"] >= 1
+    assert row()["compiled_calls"] == 2
+    same(run(torch.compile(block, fullgraph=True)), wanted)
+    assert row()["segments"] == 0
+    assert "fullgraph" in row()["reasons"][0]
+
+
+def test_a_checkpointed_block_is_deferred_each_time_that_it_is_computed():
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(4, 4) for _ in range(3)]
+    blocks = [torch.nn.Sequential(layer, torch.nn.Dropout(0.3), torch.nn.Tanh()) for layer in layers]
+
+    def gradients(blocks):
+        torch.manual_seed(1)
+        x = tensor((5, 4), 3)
+        for block in blocks:
+            x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
+        return results(torch.autograd.grad(x.sum(), [p for layer in layers for p in layer.parameters()]))
+
+    wanted = gradients(blocks)
+    compiled = [torch.compile(lambda x, block=block: block(x)) for block in blocks]
+    for _ in range(2):
+        same(gradients(compiled), wanted)
+    counts = compile_report().to_dict()["functions"][-1]
+    assert counts["calls"] == 4
+    assert counts["segments"] >= 2
+    assert counts["reasons"] == []

@@ -71,6 +71,9 @@ class Backend:
         """Told before a value that holds an array of this type is changed in place: where there is memory behind the array, the
         value is to hold that."""
 
+    def handed(self, holder: Any) -> None:
+        """Told of a value that holds an array of this type and that is given to hooks of the program, who may keep it."""
+
     def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
         """The elements of an array that is to be written into a value of NumPy's memory; None where the value is to hold `array`
         in place of that. Raises UnsupportedError where others see the memory, and would not see the change."""

@@ -211,8 +211,10 @@ class Compiled:
                 astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
-        if state.mode == WATCHED:
-            return self._as_it_is("each operation is looked at (anomaly mode, or saved-tensor hooks)", args, kwargs)
+        hooked = state.mode == WATCHED
+        """Whether saved-tensor hooks hold: then the function is deferred, which saves what it saves as it runs."""
+        if hooked and (state.anomaly or state.observed or self._whole):
+            return self._as_it_is("each operation is looked at (anomaly mode, observers, or hooks with fullgraph)", args, kwargs)
         if self._plain():
             return self._f(*args, **kwargs)
         found, tree = flatten((args, kwargs))
@@ -232,7 +234,7 @@ class Compiled:
             if trace is not None:  # derivatives that are taken inside of what is deferred: part of it, operation by operation
                 return self._f(*args, **kwargs)
             transformed = True
-        if self._deferred is None:
+        if self._deferred is None and not hooked:
             tried = [] if astray is None else [astray]
             """Versions that decide in another way than this call."""
             try:
@@ -277,6 +279,7 @@ class Compiled:
                     version = self._versions.holding(key, scalars, but=tried)
         if transformed:
             unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
+            unclean = "under transforms and saved-tensor hooks a function runs as it is" if hooked else unclean
             return self._as_it_is(unclean if self._deferred is None else None, args, kwargs)
         if trace is not None:  # part of what is deferred already
             before = trace.segments

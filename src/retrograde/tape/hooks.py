@@ -16,10 +16,11 @@ import numpy as np
 
 from .._errors import GradError
 from .._state import grad_mode, state
+from ..backend import backend_of
 from ..core import bind
 from ..core.node import Accumulate, Node, Slot
 from ..core.scattered import Scattered
-from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..core.value import LevelArray, Value, dtype_of, error_type, make, shape_of
 from . import mutation
 from .engine import accumulate_grad
 
@@ -283,8 +284,11 @@ def packed(
     """
     before = mutation.count(x)
     leaf = edge.leaf() if type(edge) is Accumulate else None
+    given = leaf if leaf is not None and leaf._a is x else make(cls, x, edge)
+    if type(x) is not np.ndarray and not isinstance(x, (Value, LevelArray, Scattered)):
+        backend_of(x).handed(given)
     with grad_mode(False):  # what they compute is no part of the history
-        found = Packed(to_pack(leaf if leaf is not None and leaf._a is x else make(cls, x, edge)), unpack, cls)
+        found = Packed(to_pack(given), unpack, cls)
     if mutation.count(x) != before:
         raise error_type(cls, GradError)("the pack hook of saved tensors changed its argument in place; change a clone() of it")
     return found

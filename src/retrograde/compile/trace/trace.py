@@ -172,6 +172,9 @@ class Trace:
         if type(x._a) is np.ndarray:
             x._a = self.known(x._a)
 
+    def handed(self, holder: Any) -> None:
+        """See `Backend.handed`."""
+
     def known(self, array: np.ndarray) -> Traced:
         """An array of the trace with elements."""
         made = self.constant(array)
@@ -437,6 +440,9 @@ class TraceBackend(Backend):
 
     def before_change(self, target: Any) -> None:
         target._a.trace.before_change(target)
+
+    def handed(self, holder: Any) -> None:
+        holder._a.trace.handed(holder)
 
     def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
         found: np.ndarray | None = array.trace.into_memory(target, array)

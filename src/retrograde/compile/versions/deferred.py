@@ -52,6 +52,8 @@ class Deferral(Trace):
         self._waiting: list[weakref.ref[Traced]] = []
         self._known: list[weakref.ref[Traced]] = []  # those that have their elements
         self.held: Substituted | None = None
+        self._handed: list[weakref.ref[Value]] = []
+        """The values that hooks of the program were given."""
 
     leaves = False
 
@@ -64,6 +66,13 @@ class Deferral(Trace):
 
     def known(self, array: np.ndarray) -> Traced:
         return self.begin(array)
+
+    def handed(self, holder: Value) -> None:
+        self._handed.append(weakref.ref(holder))
+
+    def left(self) -> list[Value]:
+        """What hooks of the program have kept of what they were given."""
+        return [x for reference in self._handed if (x := reference()) is not None]
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Traced:
         return self.begin(np.full(shape, value, dtype))
@@ -219,6 +228,8 @@ def run(name: str, roots: Any, leaves: Sequence[Any], call: Callable[[], Any]) -
         finally:
             deferral.flush()
             _settle(held, start)
+            for x in deferral.left():
+                _with_elements(x, start)
         results, _ = flatten(out)
         for y in results:
             if isinstance(y, Value):
