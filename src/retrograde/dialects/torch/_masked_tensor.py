@@ -19,6 +19,7 @@ from ._size import CPU
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
