@@ -90,8 +90,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("error", REFUSED)
 def test_what_masked_tensors_refuse(error):
-    scope = {"torch": torch, "masked_tensor": masked_tensor, "a": make(), "b": make() * 2, "c": masked_tensor(X, ~M)}
-    scope.update(X=X, M=M)
+    scope = {"torch": torch, "masked_tensor": masked_tensor, "a": make(), "b": make() * 2, "X": X, "M": M}
+    scope["c"] = masked_tensor(X, ~M)
     for code in REFUSED[error]:
         with pytest.raises(error):
             eval(code, scope)

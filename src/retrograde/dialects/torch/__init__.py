@@ -87,7 +87,7 @@ class memory_format(layout):
     """The order of a tensor's axes in memory."""
 
 
-strided = layout("strided")
+strided, jagged = layout("strided"), layout("jagged")
 sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
 contiguous_format, channels_last = memory_format("contiguous_format"), memory_format("channels_last")
 preserve_format, channels_last_3d = memory_format("preserve_format"), memory_format("channels_last_3d")
@@ -117,8 +117,9 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 _LAZY = (
     "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "distributed",
-    "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing", "nn",
-    "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types", "utils",
+    "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing",
+    "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types",
+    "utils",
 )  # fmt: skip
 
 

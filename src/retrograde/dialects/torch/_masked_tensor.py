@@ -154,6 +154,9 @@ class MaskedTensor:
     def __iter__(self) -> Any:
         raise _refusal("unbind")
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _made, (self._d, self._m)
+
     def __repr__(self) -> str:
         if not self.ndim:
             return f"MaskedTensor({_cell(self._d, self._m)}, {bool(self._m)})"
