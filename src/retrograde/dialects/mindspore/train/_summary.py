@@ -84,7 +84,7 @@ class SummaryRecord:
         """Note a tensor as a "scalar", an "image", a "tensor" or a "histogram", to be written by `record`; of two with one
         name the newest. Raises ValueError for another kind and for a tensor that is none of it, TypeError for no tensor."""
         if plugin in _REFUSED:
-            raise NotImplementedError(f"SummaryRecord.add_value: {plugin!r} belongs to MindInsight's files, which are not written")
+            raise NotImplementedError(f"SummaryRecord.add_value: {plugin!r} is of MindInsight's files, which are not written")
         if plugin not in _KINDS:
             raise ValueError(f"SummaryRecord.add_value: plugin must be one of {', '.join(_KINDS)}, got {plugin!r}")
         if not isinstance(name, str) or not name:
