@@ -74,7 +74,8 @@ _each("div divide true_divide pow atan2 arctan2 hypot logaddexp logaddexp2 xlogy
 _each("floor_div floor_divide floor_mod fmod remainder truncate_div truncate_mod", POS + 1.1, POS2 * 0.4)
 _each("sum mean prod amax amin max min aminmax nansum nanmean reduce_sum reduce_mean reduce_max reduce_min "
       "median nanmedian norm vector_norm matrix_norm sort msort flatten ravel t "
-      "atleast_1d atleast_2d atleast_3d diagflat fliplr flipud diag unbind unstack tril triu adjoint trapz diff", X)  # fmt: skip
+      "atleast_1d atleast_2d atleast_3d diagflat fliplr flipud diag unbind unstack tril triu adjoint diff", X)  # fmt: skip
+_each("trapz", X, Y)
 _each("var std var_mean std_mean cov", POS)
 _each("mm", X, X.T)
 _each("outer ger", V, W)

@@ -237,11 +237,6 @@ def test_a_factor_of_0_has_the_other_one_for_its_gradient() -> None:
     assert [v.asnumpy().tolist() for v in (value, *grads)] == [[0, 6, 0], [0, 3, 0], [1, 2, 0]]
 
 
-def test_the_values_of_one_hot_are_constants() -> None:
-    grads = ms.grad(lambda on, off: ops.one_hot(Tensor([0, 1]), 3, on, off), (0, 1))(Tensor(1.0), Tensor(2.0))
-    assert [g.item() for g in grads] == [0, 0]
-
-
 def test_an_integral_over_distances_is_in_float32() -> None:
     y = Tensor(np.array([1.0, 2.0, 4.0]))
     assert ops.trapz(y).dtype is ms.float32

@@ -325,3 +325,23 @@ def test_own_metrics_convert_their_data() -> None:
     assert type(train.get_metric_fn("roc")) is train.ROC
     with pytest.raises(TypeError):
         Own()._convert_data(3.0)
+
+
+def test_records_of_a_training_need_the_package_that_writes_them(tmp_path: Any) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("tensorboard") is None:
+        with pytest.raises(ImportError, match="pip install tensorboard"):
+            ms.train.SummaryRecord(str(tmp_path))
+        return
+    with ms.train.SummaryRecord(str(tmp_path)) as record:
+        record.add_value("scalar", "loss", Tensor(0.5))
+        assert record.record(1)
+        for wrong, error in (
+            (("scalar", "loss", 0.5), TypeError), (("scalar", "loss", Tensor([1.0, 2.0])), ValueError),
+            (("sound", "loss", Tensor(0.5)), ValueError), (("graph", "net", None), NotImplementedError),
+        ):  # fmt: skip
+            with pytest.raises(error):
+                record.add_value(*wrong)
+    assert not record.record(2)
+    assert list(tmp_path.iterdir())

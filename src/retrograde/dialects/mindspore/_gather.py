@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, detached, dtype_of, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import selection as sel
 from ...ops import structural as st
@@ -519,8 +519,7 @@ def one_hot(indices: Any, depth: Any, on_value: Any = 1, off_value: Any = 0, axi
     i = axis_of("one_hot", axis, at.ndim + 1)
     places = np.expand_dims(np.asarray(at._concrete("one_hot")), i)
     chosen = places == np.arange(n).reshape([-1 if a == i else 1 for a in range(at.ndim + 1)])
-    values = (detached(v) if isinstance(v, Value) else v for v in (on_value, off_value))  # constants, as in MindSpore
-    return where(from_array(chosen), *values)
+    return where(from_array(chosen), on_value, off_value)
 
 
 # ------------------------------------------------------------------------------------------ segments

@@ -32,10 +32,10 @@ def _flag(name: str, wanted: Any) -> bool:
 class ParamInfo:
     """What is known of a parameter beside its values."""
 
-    __slots__ = ("name", "requires_grad", "parameter_shape", "layerwise_parallel", "parallel_optimizer")
+    __slots__ = ("name", "requires_grad", "was_trained", "parameter_shape", "layerwise_parallel", "parallel_optimizer")
 
     def __init__(self, name: str, requires_grad: bool) -> None:
-        self.name, self.requires_grad = name, requires_grad
+        self.name, self.requires_grad, self.was_trained = name, requires_grad, requires_grad
         self.parameter_shape: tuple[int, ...] = ()
         self.layerwise_parallel, self.parallel_optimizer = False, True
 
@@ -74,7 +74,7 @@ class Parameter(Tensor, result=Tensor):
         self, default_input: Any, name: str | None = None, requires_grad: bool = True, layerwise_parallel: bool = False,
         parallel_optimizer: bool = True, storage_format: str = "", device: Any = None,
     ) -> None:  # fmt: skip
-        self.param_info = ParamInfo("", True)
+        self.param_info = ParamInfo("", False)
         self.name = name
         self.requires_grad = requires_grad
         LIVE[id(self)] = self
@@ -104,10 +104,11 @@ class Parameter(Tensor, result=Tensor):
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         self.param_info.requires_grad = _flag("requires_grad", wanted)
+        self.param_info.was_trained |= wanted
 
     def register_hook(self, hook_fn: Any) -> Any:
-        """As a tensor's; raises RuntimeError where the parameter is not trained, since it gets no gradient."""
-        if not self.requires_grad:
+        """As a tensor's; raises RuntimeError for a parameter that never was to be trained, since it gets no gradient."""
+        if not self.param_info.was_trained:
             raise RuntimeError(f"register_hook: the parameter {self.name!r} has requires_grad=False and gets no gradient")
         return super().register_hook(hook_fn)
 

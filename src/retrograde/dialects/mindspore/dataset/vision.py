@@ -1,6 +1,6 @@
 """`mindspore.dataset.vision`: functions on images (height, width, channels), for `map`.
 
-Here are scaling, flips, crops, padding and resizing by the nearest or linearly; what needs an image library is not.
+Here are scaling, flips, crops, padding and resizing by the nearest or linearly; _images has the others, as functions.
 """
 
 from __future__ import annotations
@@ -251,4 +251,10 @@ class Invert:
 
 
 def __getattr__(name: str) -> Any:
+    from . import _images  # stands on the classes above
+
+    if name in _images.STEPS:
+        return _images.STEPS[name]
+    if name in ("ConvertMode", "SliceMode", "ToNumpy"):
+        return getattr(_images, name)
     raise missing("mindspore.dataset.vision", name, globals())

@@ -61,6 +61,8 @@ def __getattr__(name: str) -> Any:
         return submodule(__name__, "amp").build_train_network
     if any(name == metric for _, metric in metrics.BY_MODULE.values()):
         return getattr(metrics, name)
+    if name == "SummaryRecord":
+        return submodule(__name__, "_summary").SummaryRecord
     if name in _LAZY:
         return submodule(__name__, name)
     raise missing("mindspore.train", name, globals())

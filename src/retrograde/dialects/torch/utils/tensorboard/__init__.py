@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import socket
 import time
@@ -12,49 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ...._shared import event_files as events
+from ...._shared.event_files import FileWriter
 from ..._api import missing
 from ..._tensor import Tensor
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
 
-def _tensorboard(module: str) -> Any:
-    try:
-        return importlib.import_module(f"tensorboard.{module}")
-    except ImportError as error:
-        raise ImportError("SummaryWriter: the tensorboard package writes the files; pip install tensorboard") from error
-
-
 def _array(x: Any) -> np.ndarray:
     return x.detach().numpy() if isinstance(x, Tensor) else np.asarray(x)
-
-
-class FileWriter:
-    """Writes summaries into an event file of a folder."""
-
-    def __init__(self, log_dir: str, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = "") -> None:
-        writer = _tensorboard("summary.writer.event_file_writer")
-        self._events = _tensorboard("compat.proto.event_pb2")
-        self.event_writer = writer.EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)
-
-    def get_logdir(self) -> str:
-        """The folder."""
-        return str(self.event_writer.get_logdir())
-
-    def add_summary(self, summary: Any, global_step: int | None = None, walltime: float | None = None) -> None:
-        """Write a summary."""
-        event = self._events.Event(summary=summary, wall_time=time.time() if walltime is None else walltime)
-        if global_step is not None:
-            event.step = int(global_step)
-        self.event_writer.add_event(event)
-
-    def flush(self) -> None:
-        """Write what waits."""
-        self.event_writer.flush()
-
-    def close(self) -> None:
-        """Write what waits, and close the file."""
-        self.event_writer.close()
 
 
 class SummaryWriter:
@@ -71,7 +37,6 @@ class SummaryWriter:
             started = time.strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{started}_{socket.gethostname()}{comment}")
         self.log_dir, self._options = str(log_dir), (max_queue, flush_secs, filename_suffix)
-        self._proto = _tensorboard("compat.proto.summary_pb2")
         self._writers: dict[str, FileWriter] = {}
         self.file_writer = self._writer(self.log_dir)
 
@@ -81,7 +46,7 @@ class SummaryWriter:
         return self._writers[folder]
 
     def _add(self, value: Any, step: Any, walltime: Any, folder: str | None = None) -> None:
-        self._writer(folder or self.log_dir).add_summary(self._proto.Summary(value=[value]), step, walltime)
+        self._writer(folder or self.log_dir).add(value, step, walltime)
 
     def get_logdir(self) -> str:
         """The folder."""
@@ -92,40 +57,26 @@ class SummaryWriter:
         double_precision: bool = False,
     ) -> None:  # fmt: skip
         """Note a number."""
-        number = float(_array(scalar_value).reshape(()))
-        self._add(self._proto.Summary.Value(tag=tag, simple_value=number), global_step, walltime)
+        self._add(events.scalar(tag, _array(scalar_value)), global_step, walltime)
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: Any = None
     ) -> None:
         """Note several numbers of one figure, each in a folder of its own."""
         for tag, x in tag_scalar_dict.items():
-            value = self._proto.Summary.Value(tag=main_tag, simple_value=float(_array(x).reshape(())))
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
-            self._add(value, global_step, walltime, folder)
+            self._add(events.scalar(main_tag, _array(x)), global_step, walltime, folder)
 
     def add_histogram(
         self, tag: str, values: Any, global_step: Any = None, bins: Any = "auto", walltime: Any = None, max_bins: Any = None
     ) -> None:
         """Note how numbers are distributed."""
-        x = _array(values).astype(np.float64).reshape(-1)
-        if not x.size:
-            raise ValueError("add_histogram: there are no values")
-        counts, edges = np.histogram(x, bins="auto" if bins == "tensorflow" else bins)
-        made = self._proto.HistogramProto(
-            min=x.min(), max=x.max(), num=len(x), sum=x.sum(), sum_squares=float(x @ x), bucket_limit=edges[1:].tolist(),
-            bucket=counts.tolist(),
-        )  # fmt: skip
-        self._add(self._proto.Summary.Value(tag=tag, histo=made), global_step, walltime)
+        made = events.histogram(tag, _array(values), "auto" if bins == "tensorflow" else bins)
+        self._add(made, global_step, walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: Any = None) -> None:
         """Note a text."""
-        plugin = self._proto.SummaryMetadata.PluginData(plugin_name="text")
-        tensor = _tensorboard("compat.proto.tensor_pb2").TensorProto(dtype="DT_STRING", string_val=[text_string.encode()])
-        shape = _tensorboard("compat.proto.tensor_shape_pb2").TensorShapeProto
-        tensor.tensor_shape.CopyFrom(shape(dim=[shape.Dim(size=1)]))
-        metadata = self._proto.SummaryMetadata(plugin_data=plugin)
-        self._add(self._proto.Summary.Value(tag=f"{tag}/text_summary", metadata=metadata, tensor=tensor), global_step, walltime)
+        self._add(events.text(f"{tag}/text_summary", text_string), global_step, walltime)
 
     def add_image(
         self, tag: str, img_tensor: Any, global_step: Any = None, walltime: Any = None, dataformats: str = "CHW"
@@ -133,19 +84,7 @@ class SummaryWriter:
         """Note an image: numbers from 0 to 1, or bytes."""
         x = _array(img_tensor)
         order = [dataformats.upper().index(c) for c in "HWC" if c in dataformats.upper()]
-        x = x.transpose(order)
-        x = x[..., None] if x.ndim == 2 else x
-        x = x if x.dtype == np.uint8 else (x * 255).clip(0, 255).astype(np.uint8)
-        try:
-            image = importlib.import_module("PIL.Image")
-        except ImportError as error:
-            raise ImportError("add_image: pillow encodes the image; pip install pillow") from error
-        file = io.BytesIO()
-        image.fromarray(x[..., 0] if x.shape[2] == 1 else x).save(file, format="PNG")
-        made = self._proto.Summary.Image(
-            height=x.shape[0], width=x.shape[1], colorspace=x.shape[2], encoded_image_string=file.getvalue()
-        )
-        self._add(self._proto.Summary.Value(tag=tag, image=made), global_step, walltime)
+        self._add(events.image(tag, x.transpose(order)), global_step, walltime)
 
     def add_images(
         self, tag: str, img_tensor: Any, global_step: Any = None, walltime: Any = None, dataformats: str = "NCHW"
@@ -167,12 +106,12 @@ class SummaryWriter:
         run_name: str | None = None, global_step: Any = None,
     ) -> None:  # fmt: skip
         """Note hyperparameters and what came of them, in a folder of their own."""
-        summary = _tensorboard("plugins.hparams.summary_v2")
+        summary = events.tensorboard("plugins.hparams.summary_v2")
         plain = {k: v.item() if isinstance(v, Tensor) else v for k, v in hparam_dict.items()}
         folder = os.path.join(self.log_dir, run_name or str(time.time()))
         self._writer(folder).add_summary(summary.hparams_pb(plain))
         for tag, x in metric_dict.items():
-            value = self._proto.Summary.Value(tag=tag, simple_value=float(_array(x).reshape(())))
+            value = events.scalar(tag, _array(x))
             self._add(value, global_step, None, folder)
 
     def _refuse(self, name: str, remedy: str) -> Any:
