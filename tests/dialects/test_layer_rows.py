@@ -34,7 +34,7 @@ def test_every_row_can_be_written(row: rows._Row) -> None:
     assert "self" not in parameters
     forward = inspect.signature(getattr(cls, kind.forward))
     assert cls.__doc__
-    assert cls.__module__ in sys.modules
+    assert getattr(sys.modules[cls.__module__], cls.__name__) is cls, "pickles do not find it"
     assert cls.__qualname__ == cls.__name__
     if cls.__dict__.get(kind.forward) is not None and row.f is not getattr(cls, kind.forward):
         taken = inspect.signature(row.f).parameters

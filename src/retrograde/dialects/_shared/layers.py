@@ -41,7 +41,7 @@ class Layers:
         self.inputs, self.tensor, self.private, self.named, self.listed = inputs, tensor, private, named, listed
 
     def __call__(
-        self, name: str, options: str | None, f: Function | None, doc: str, *, inputs: str | None = None,
+        self, name: str, options: str | None, f: Function | None, doc: str = "", *, inputs: str | None = None,
         shows: str | bool | Callable[[Any], str] | None = None, base: type | None = None,
         fixed: Mapping[str, Any] | None = None, then: Callable[[Any], None] | None = None, training: bool = False,
         spent: tuple[str, ...] = (), named: bool = True, **attributes: Any,
@@ -51,11 +51,12 @@ class Layers:
         name: what it is called. options: the constructor's parameters, as they stand in a `def`; the base's constructor
         gets those that it takes, all others are kept. None: the layer is made as its base, which is a row.
         f: what computes, with the options by name; or, where its first parameter is `self`, the forward method itself;
-        None for that of the base. doc: what the layer is. inputs: what forward takes. shows: the options that the text of
-        a layer says (`True`: all; "p?": where it is not the default), or a function of the layer. base: another base.
-        fixed: what the base's constructor gets besides. then: called with the new layer, to check it and to derive what is
-        not an option. training: whether f takes the flag `training`, too. spent: options that f does not take. named:
-        whether the layer takes the option that all take. attributes: of the class.
+        None for that of the base. doc: what the layer is, if the function's docstring does not say it. inputs: what forward
+        takes. shows: the options that the text of a layer says (`True`: all; "p?": where it is not the default), or a
+        function of the layer. base: another base. fixed: what the base's constructor gets besides. then: called with the
+        new layer, to check it and to derive what is not an option. training: whether f takes the flag `training`, too.
+        spent: options that f does not take. named: whether the layer takes the option that all take. attributes: of the
+        class.
         """
         module = sys._getframe(1).f_globals
         base = base or self.base
@@ -65,7 +66,7 @@ class Layers:
         elif named and self.named:
             options = f"{options}, {self.named}=None" if options else f"{self.named}=None"
         row = _Row(self, name, options, f, inputs or self.inputs, base, fixed or {}, then, training, spent, module)
-        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": doc, **attributes}
+        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": doc or f.__doc__, **attributes}
         if not inherits:
             members["__init__"] = _Unwritten(row, "__init__")
             if self.listed and self.listed not in attributes:

@@ -1,13 +1,15 @@
 """The layers of `mindspore.mint.nn`: cells over the functions of `functional`, with torch-like parameters.
 
-`_layer` makes those without weights from the signature of their constructor; a class is called what MindSpore prints.
+A class is called what MindSpore prints. What a layer without weights does, its function's docstring says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
+from ...._shared.layers import Layers
+from ..._api import missing
 from ..._dtype import float32, int64
 from ..._layers import per_axis
 from ..._parameter import Parameter
@@ -16,8 +18,9 @@ from ...nn._checks import positive_int
 from ...nn.cell import Cell
 from ...nn.layer import activation, basic, padding
 from ...nn.layer.pooling import MaxUnpool2d
-from ...ops.primitive import binder
 from . import functional as F
+
+layer = Layers(Cell, forward="construct", text="extend_repr", functions=F, inputs="*tensors")
 
 Identity, Linear = basic.Identity, basic.Linear
 Hardshrink, Hardsigmoid, Hardswish = activation.HShrink, activation.HSigmoid, activation.HSwish
@@ -33,113 +36,73 @@ ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
 )  # fmt: skip
 
 
-class ZeroPad1d(padding.ConstantPad1d):
-    """Zeros added at the ends of the last axis."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0)
-
-
-class ZeroPad3d(padding.ConstantPad3d):
-    """Zeros added at the ends of the last three axes."""
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0)
+ZeroPad1d, ZeroPad3d = (
+    layer(f"ZeroPad{n}d", "padding: Any", None, f"Zeros added at the ends of the last {which}.", base=base, fixed={"value": 0})
+    for n, which, base in ((1, "axis", ConstantPad1d), (3, "three axes", ConstantPad3d))
+)
 
 
 # ------------------------------------------------------------------------------------------ without weights
 
 
-def _layer(
-    name: str, signature: str, f: Callable[..., Any], *, training: bool = False, shown: tuple[str, ...] = ()
-) -> type[Cell]:
-    """A cell over a function of tensors, which gets the options of the constructor by name, and the flag `training`.
-
-    shown: the options that its text names.
-    """
-    bound = binder(name, signature)
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        Cell.__init__(self)
-        options = bound(*args, **kwargs)
-        self.__dict__.update(options, _options=options)
-
-    def construct(self: Any, *tensors: Any) -> Any:
-        return f(*tensors, **self._options, **({"training": self.training} if training else {}))
-
-    def extend_repr(self: Any) -> str:
-        return ", ".join(f"{key}={self._options[key]}" for key in shown)
-
-    return type(name, (Cell,), {
-        "__init__": __init__, "construct": construct, "extend_repr": extend_repr, "__module__": __name__,
-        "__doc__": f"`{name}({signature})`: see functional.{f.__name__}.",
-    })  # fmt: skip
-
-
-def _between_corners(input: Any, size: Any, scale_factor: Any) -> Any:
-    return F.interpolate(input, size, scale_factor, "bilinear", True)
-
-
-AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = (
-    _layer(f"AdaptiveAvgPool{n}d", "output_size", getattr(F, f"adaptive_avg_pool{n}d"), shown=("output_size",) * (n < 3))
-    for n in (1, 2, 3)
-)
-AdaptiveMaxPool1d, AdaptiveMaxPool2d = (
-    _layer(
-        f"AdaptiveMaxPool{n}d", "output_size, return_indices=False", getattr(F, f"adaptive_max_pool{n}d"),
-        shown=("output_size",) * (n < 2),
+def _layers(name: str, options: str, f: str, axes: tuple[int, ...], shown: tuple[int, ...] = ()) -> Iterator[Any]:
+    """Layers for so many axes; `shown`: those whose text says the size of the output."""
+    return (
+        layer(name.format(n), options, getattr(F, f"{f}{n}d"), shows="output_size" if n in shown else False) for n in axes
     )
-    for n in (1, 2)
-)  # fmt: skip
-AvgPool1d = _layer(
-    "AvgPool1dExt", "kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True", F.avg_pool1d
+
+
+_WINDOW = "stride=None, padding=0, ceil_mode=False, count_include_pad=True"
+_INPLACE, _REDUCTION, _TARGET = "inplace: bool = False", "reduction: str = 'mean'", "size=None, scale_factor=None"
+AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _layers(
+    "AdaptiveAvgPool{}d", "output_size", "adaptive_avg_pool", (1, 2, 3), (1, 2)
 )
-AvgPool2d, AvgPool3d = (
-    _layer(
-        f"AvgPool{n}dExt",
-        "kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None", f,
-    )
-    for n, f in ((2, F.avg_pool2d), (3, F.avg_pool3d))
-)  # fmt: skip
-MaxPool2d = _layer(
+AdaptiveMaxPool1d, AdaptiveMaxPool2d = _layers(
+    "AdaptiveMaxPool{}d", "output_size, return_indices: bool = False", "adaptive_max_pool", (1, 2), (1,)
+)
+AvgPool1d = layer("AvgPool1dExt", f"kernel_size, {_WINDOW}", F.avg_pool1d)
+AvgPool2d, AvgPool3d = _layers("AvgPool{}dExt", f"kernel_size, {_WINDOW}, divisor_override=None", "avg_pool", (2, 3))
+MaxPool2d = layer(
     "MaxPool2dExt", "kernel_size=1, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False",
     F.max_pool2d,
 )  # fmt: skip
-Dropout = _layer("DropoutExt", "p=0.5, inplace=False", F.dropout, training=True)
-Dropout2d = _layer("Dropout2dExt", "p=0.5, inplace=False", F.dropout2d, training=True)
-ELU = _layer("ELU", "alpha=1.0, inplace=False", F.elu)
-GELU = _layer("GELU", "approximate='none'", F.gelu)
-GLU = _layer("GLU", "dim=-1", F.glu)
-Hardtanh = _layer("Hardtanh", "min_val=-1.0, max_val=1.0, inplace=False", F.hardtanh)
-LogSoftmax = _layer("LogSoftmaxExt", "dim=None", F.log_softmax)
-ReLU6 = _layer("ReLU6", "inplace=False", F.relu6)
-SELU = _layer("SELU", "", F.selu)
-SiLU = _layer("SiLU", "inplace=False", F.silu)
-Softmax = _layer("SoftmaxExt", "dim=None", F.softmax)
-Threshold = _layer("Threshold", "threshold, value, inplace=False", F.threshold)
-Fold = _layer("Fold", "output_size, kernel_size, dilation=1, padding=0, stride=1", F.fold)
-Unfold = _layer("UnfoldExt", "kernel_size, dilation=1, padding=0, stride=1", F.unfold)
-Upsample = _layer(
-    "UpsampleExt", "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None",
-    F.interpolate,
+Dropout = layer("DropoutExt", f"p: float = 0.5, {_INPLACE}", F.dropout, training=True)
+Dropout2d = layer("Dropout2dExt", f"p: float = 0.5, {_INPLACE}", F.dropout2d, training=True)
+ELU = layer("ELU", f"alpha: float = 1.0, {_INPLACE}", F.elu)
+GELU = layer("GELU", "approximate: str = 'none'", F.gelu)
+GLU = layer("GLU", "dim: int = -1", F.glu)
+Hardtanh = layer("Hardtanh", f"min_val=-1.0, max_val=1.0, {_INPLACE}", F.hardtanh)
+LogSoftmax = layer("LogSoftmaxExt", "dim=None", F.log_softmax)
+ReLU6 = layer("ReLU6", _INPLACE, F.relu6)
+SELU = layer("SELU", "", F.selu)
+SiLU = layer("SiLU", _INPLACE, F.silu)
+Softmax = layer("SoftmaxExt", "dim=None", F.softmax)
+Threshold = layer("Threshold", f"threshold, value, {_INPLACE}", F.threshold)
+Fold = layer("Fold", "output_size, kernel_size, dilation=1, padding=0, stride=1", F.fold)
+Unfold = layer("UnfoldExt", "kernel_size, dilation=1, padding=0, stride=1", F.unfold)
+Upsample = layer(
+    "UpsampleExt", f"{_TARGET}, mode='nearest', align_corners=None, recompute_scale_factor=None", F.interpolate
+)
+UpsamplingBilinear2d = layer(
+    "UpsamplingBilinear2d", _TARGET, lambda self, input: F.interpolate(input, self.size, self.scale_factor, "bilinear", True),
+    "(N, C, H, W) resampled bilinearly with aligned corners.",
 )  # fmt: skip
-UpsamplingBilinear2d = _layer("UpsamplingBilinear2d", "size=None, scale_factor=None", _between_corners)
-UpsamplingNearest2d = _layer("UpsamplingNearest2d", "size=None, scale_factor=None", F.interpolate)
+UpsamplingNearest2d = layer("UpsamplingNearest2d", _TARGET, F.interpolate)
 
-BCELoss = _layer("BCELoss", "weight=None, reduction='mean'", F.binary_cross_entropy)
-BCEWithLogitsLoss = _layer(
-    "BCEWithLogitsLoss", "weight=None, reduction='mean', pos_weight=None", F.binary_cross_entropy_with_logits
+BCELoss = layer("BCELoss", f"weight=None, {_REDUCTION}", F.binary_cross_entropy)
+BCEWithLogitsLoss = layer(
+    "BCEWithLogitsLoss", f"weight=None, {_REDUCTION}, pos_weight=None", F.binary_cross_entropy_with_logits
 )
-CosineEmbeddingLoss = _layer("CosineEmbeddingLoss", "margin=0.0, reduction='mean'", F.cosine_embedding_loss)
-CrossEntropyLoss = _layer(
-    "CrossEntropyLoss", "weight=None, ignore_index=-100, reduction='mean', label_smoothing=0.0", F.cross_entropy
+CosineEmbeddingLoss = layer("CosineEmbeddingLoss", f"margin: float = 0.0, {_REDUCTION}", F.cosine_embedding_loss)
+CrossEntropyLoss = layer(
+    "CrossEntropyLoss", f"weight=None, ignore_index=-100, {_REDUCTION}, label_smoothing=0.0", F.cross_entropy
 )
-KLDivLoss = _layer("KLDivLoss", "reduction='mean', log_target=False", F.kl_div)
-L1Loss = _layer("L1LossExt", "reduction='mean'", F.l1_loss)
-MSELoss = _layer("MSELoss", "reduction='mean'", F.mse_loss)
-NLLLoss = _layer("NLLLoss", "weight=None, ignore_index=-100, reduction='mean'", F.nll_loss)
-SmoothL1Loss = _layer("SmoothL1Loss", "reduction='mean', beta=1.0", F.smooth_l1_loss)
-SoftMarginLoss = _layer("SoftMarginLoss", "reduction='mean'", F.soft_margin_loss)
+KLDivLoss = layer("KLDivLoss", f"{_REDUCTION}, log_target=False", F.kl_div)
+L1Loss = layer("L1LossExt", _REDUCTION, F.l1_loss)
+MSELoss = layer("MSELoss", _REDUCTION, F.mse_loss)
+NLLLoss = layer("NLLLoss", f"weight=None, ignore_index=-100, {_REDUCTION}", F.nll_loss)
+SmoothL1Loss = layer("SmoothL1Loss", f"{_REDUCTION}, beta=1.0", F.smooth_l1_loss)
+SoftMarginLoss = layer("SoftMarginLoss", _REDUCTION, F.soft_margin_loss)
 
 
 # ------------------------------------------------------------------------------------------ with weights
@@ -394,6 +357,13 @@ class SyncBatchNorm(_BatchNorm):
 
 
 Embedding, LayerNorm, PReLU = EmbeddingExt, LayerNormExt, PReLUExt
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("Ext") and name[:-3] in globals():  # what a pickle calls the class
+        return globals()[name[:-3]]
+    raise missing("mindspore.mint.nn.layers", name, globals())
+
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from .....learn import initialise
@@ -17,6 +16,7 @@ from ..._promote import tensor_argument
 from ..._tensor import Tensor
 from ...common.initializer import HeUniform, Uniform, initializer
 from .._checks import a_bool, a_float, positive_int
+from .._row import layer
 from ..cell import Cell
 from .activation import get_activation
 
@@ -167,17 +167,19 @@ class Flatten(Cell):
         return axis % n
 
 
-class Unflatten(Cell):
-    """One axis as several, of the sizes given."""
+def _unflatten(self: Any, input_x: Any) -> Any:
+    axis, shape = self.axis % input_x.ndim, input_x.shape
+    return input_x.reshape((*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
 
-    def __init__(self, axis: int, unflattened_size: Any) -> None:
-        super().__init__()
-        self.axis, self.unflattened_size = axis, tuple(unflattened_size)
 
-    def construct(self, input_x: Any) -> Any:
-        axis = self.axis % input_x.ndim
-        shape = input_x.shape
-        return input_x.reshape((*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
+def _make_sizes(unflatten: Any) -> None:
+    unflatten.unflattened_size = tuple(unflatten.unflattened_size)
+
+
+Unflatten = layer(
+    "Unflatten", "axis: int, unflattened_size: Any", _unflatten, "One axis as several, of the sizes given.",
+    then=_make_sizes,
+)  # fmt: skip
 
 
 class Dropout(Cell):
@@ -203,39 +205,21 @@ class Dropout(Cell):
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
 
 
-class _ChannelDropout(Cell):
-    _axes = 1
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        name = type(self).__name__
-        if isinstance(p, bool) or not isinstance(p, (int, float)):
-            raise TypeError(f"{name}: p must be a float, got {type(p).__name__}")
-        if not 0 <= p <= 1:
-            raise ValueError(f"{name}: p must lie in [0, 1], got {p}")
-        self.p = p
-
-    def construct(self, x: Any) -> Any:
-        return FUNCTIONS[f"dropout{self._axes}d"](x, self.p, self.training)
-
-    def extend_repr(self) -> str:
-        return f"p={self.p}"
+def _check_rate(dropout: Any) -> None:
+    name, p = type(dropout).__name__, dropout.p
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise TypeError(f"{name}: p must be a float, got {type(p).__name__}")
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name}: p must lie in [0, 1], got {p}")
 
 
-class Dropout1d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
-
-
-class Dropout2d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, H, W)."""
-
-    _axes = 2
-
-
-class Dropout3d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, D, H, W)."""
-
-    _axes = 3
+Dropout1d, Dropout2d, Dropout3d = (
+    layer(
+        f"Dropout{n}d", "p: float = 0.5", FUNCTIONS[f"dropout{n}d"], f"Dropout of whole channels of {shapes}.", shows=True,
+        training=True, then=_check_rate,
+    )
+    for n, shapes in ((1, "(N, C, L) or (C, L)"), (2, "(N, C, H, W)"), (3, "(N, C, D, H, W)"))
+)  # fmt: skip
 
 
 def _rows(op: str, indices: Any, table: Any) -> Any:
@@ -299,18 +283,15 @@ class EmbeddingLookup(Cell):
         return rows * (self.max_norm / size.maximum(float(self.max_norm)))
 
 
-class OneHot(Cell):
-    """A new axis on which the class that an integer names has `on_value`, all others `off_value`."""
+def _one_hot(self: Any, indices: Any) -> Any:
+    on, off = (Tensor(value, self.dtype) for value in (self.on_value, self.off_value))
+    return _gather.one_hot(indices, self.depth, on, off, self.axis)
 
-    def __init__(
-        self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = float32
-    ) -> None:
-        super().__init__()
-        self.axis, self.depth, self.on_value, self.off_value, self.dtype = axis, depth, on_value, off_value, dtype
 
-    def construct(self, indices: Any) -> Any:
-        on, off = (Tensor(value, self.dtype) for value in (self.on_value, self.off_value))
-        return _gather.one_hot(indices, self.depth, on, off, self.axis)
+OneHot = layer(
+    "OneHot", "axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = float32",
+    _one_hot, "A new axis on which the class that an integer names has `on_value`, all others `off_value`.",
+)  # fmt: skip
 
 
 class Unfold(Cell):
@@ -334,70 +315,36 @@ class Unfold(Cell):
         return patches.reshape((n, c * kernel, rows, -1))
 
 
-class Norm(Cell):
-    """The Euclidean norm over axes."""
-
-    def __init__(self, axis: Any = (), keep_dims: bool = False) -> None:
-        super().__init__()
-        self.axis, self.keep_dims = axis, keep_dims
-
-    def construct(self, x: Any) -> Any:
-        axis = None if self.axis == () else self.axis
-        return (x * x).sum(axis, keepdims=self.keep_dims).sqrt()
-
-    def extend_repr(self) -> str:
-        return f"axis={self.axis}, keep_dims={self.keep_dims}"
+def _norm(self: Any, x: Any) -> Any:
+    axis = None if self.axis == () else self.axis
+    return (x * x).sum(axis, keepdims=self.keep_dims).sqrt()
 
 
-class ClipByNorm(Cell):
-    """A tensor scaled down to a Euclidean norm over axes."""
-
-    def __init__(self, axis: Any = None) -> None:
-        super().__init__()
-        self.axis = axis
-
-    def construct(self, x: Any, clip_norm: Any) -> Any:
-        size = (x * x).sum(self.axis, keepdims=True).sqrt()
-        limit = clip_norm if isinstance(clip_norm, Tensor) else Tensor(float(clip_norm), x.dtype)
-        return x * (limit / size.maximum(limit))
+def _clip_by_norm(self: Any, x: Any, clip_norm: Any) -> Any:
+    size = (x * x).sum(self.axis, keepdims=True).sqrt()
+    limit = clip_norm if isinstance(clip_norm, Tensor) else Tensor(float(clip_norm), x.dtype)
+    return x * (limit / size.maximum(limit))
 
 
-class _Triangle(Cell):
-    _f: Callable[..., Any]
-
-    def construct(self, x: Any, k: int = 0) -> Any:
-        return getattr(x, type(self).__name__.lower())(k)
-
-
-class Tril(_Triangle):
-    """The lower triangle of matrices, zeros above."""
+def _check_scale(regularizer: Any) -> None:
+    scale = regularizer.scale
+    if isinstance(scale, bool) or not isinstance(scale, (int, float)):
+        raise TypeError(f"L1Regularizer: scale must be a number, got {type(scale).__name__}")
+    if scale <= 0 or not math.isfinite(scale):
+        raise ValueError(f"L1Regularizer: scale must be a number above 0, got {scale}")
 
 
-class Triu(_Triangle):
-    """The upper triangle of matrices, zeros below."""
-
-
-class Roll(Cell):
-    """The elements shifted along axes; those that leave come in at the other end."""
-
-    def __init__(self, shift: Any, axis: Any) -> None:
-        super().__init__()
-        self.shift, self.axis = shift, axis
-
-    def construct(self, input_x: Any) -> Any:
-        return input_x.roll(self.shift, self.axis)
-
-
-class L1Regularizer(Cell):
-    """`scale` times the sum of the absolute values."""
-
-    def __init__(self, scale: float) -> None:
-        super().__init__()
-        if isinstance(scale, bool) or not isinstance(scale, (int, float)):
-            raise TypeError(f"L1Regularizer: scale must be a number, got {type(scale).__name__}")
-        if scale <= 0 or not math.isfinite(scale):
-            raise ValueError(f"L1Regularizer: scale must be a number above 0, got {scale}")
-        self.scale = scale
-
-    def construct(self, weights: Any) -> Any:
-        return weights.abs().sum() * self.scale
+Norm = layer("Norm", "axis: Any = (), keep_dims: bool = False", _norm, "The Euclidean norm over axes.", shows=True)
+ClipByNorm = layer(
+    "ClipByNorm", "axis: Any = None", _clip_by_norm, "A tensor scaled down to a Euclidean norm over axes."
+)
+Tril = layer("Tril", "", lambda self, x, k=0: x.tril(k), "The lower triangle of matrices, zeros above.")
+Triu = layer("Triu", "", lambda self, x, k=0: x.triu(k), "The upper triangle of matrices, zeros below.")
+Roll = layer(
+    "Roll", "shift: Any, axis: Any", lambda self, input_x: input_x.roll(self.shift, self.axis),
+    "The elements shifted along axes; those that leave come in at the other end.",
+)  # fmt: skip
+L1Regularizer = layer(
+    "L1Regularizer", "scale: float", lambda self, weights: weights.abs().sum() * self.scale,
+    "`scale` times the sum of the absolute values.", then=_check_scale,
+)  # fmt: skip

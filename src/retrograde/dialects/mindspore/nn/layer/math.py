@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..._api import FUNCTIONS
+from .._row import layer
 from ..cell import Cell
 
 
-def _over(name: str, doc: str, function: str, *options: Any) -> type[Cell]:
-    """A cell over a function of `ops`, with these options behind its inputs."""
-
-    def init(self: Any) -> None:
-        Cell.__init__(self)
-
-    def construct(self: Any, *inputs: Any) -> Any:
-        return FUNCTIONS[function](*inputs, *options)
-
-    body = {"__init__": init, "construct": construct, "__doc__": doc, "__module__": __name__}
-    return type(name, (Cell,), body)
+def _over(name: str, doc: str, function: str, *options: Any) -> Any:
+    """A cell over a function of `ops`, with these options behind its inputs; a program without the cell may not load it."""
+    return layer(name, "", lambda self, *inputs: FUNCTIONS[function](*inputs, *options), doc)
 
 
 DiGamma = _over("DiGamma", "The derivative of the logarithm of the gamma function.", "digamma")
@@ -29,6 +22,11 @@ MatInverse = _over("MatInverse", "The inverses of matrices.", "inverse")
 MatrixDiag = _over("MatrixDiag", "Matrices with these diagonals, and zeros elsewhere.", "matrix_diag")
 MatrixDiagPart = _over("MatrixDiagPart", "The diagonals of matrices.", "matrix_diag_part", 0, 0)
 MatrixSetDiag = _over("MatrixSetDiag", "Matrices with other diagonals.", "matrix_set_diag")
+ReduceLogSumExp = layer(
+    "ReduceLogSumExp", "axis: Any, keep_dims: bool = False",
+    lambda self, x: FUNCTIONS["logsumexp"](x, self.axis, self.keep_dims),
+    "The logarithm of the sum of the exponentials over axes.",
+)  # fmt: skip
 
 
 class LBeta(Cell):
@@ -54,17 +52,6 @@ class MatMul(Cell):
         x1 = x1.swapaxes(-1, -2) if self.transpose_x1 else x1
         x2 = x2.swapaxes(-1, -2) if self.transpose_x2 else x2
         return FUNCTIONS["matmul"](x1, x2)
-
-
-class ReduceLogSumExp(Cell):
-    """The logarithm of the sum of the exponentials over axes."""
-
-    def __init__(self, axis: Any, keep_dims: bool = False) -> None:
-        super().__init__()
-        self.axis, self.keep_dims = axis, keep_dims
-
-    def construct(self, x: Any) -> Any:
-        return FUNCTIONS["logsumexp"](x, self.axis, self.keep_dims)
 
 
 class Range(Cell):

@@ -13,6 +13,7 @@ from ..._parameter import Parameter
 from ..._promote import tensor_argument
 from ...common.initializer import initializer
 from .._checks import a_bool, a_float, positive_int
+from .._row import layer
 from ..cell import Cell
 
 
@@ -216,17 +217,7 @@ class InstanceNorm3d(_InstanceNorm):
     _rank = 5
 
 
-class LRN(Cell):
-    """Local response normalisation over neighbouring channels."""
-
-    def __init__(
-        self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
-        norm_region: str = "ACROSS_CHANNELS",
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.depth_radius, self.bias, self.alpha, self.beta, self.norm_region = (
-            depth_radius, bias, alpha, beta, norm_region
-        )  # fmt: skip
-
-    def construct(self, x: Any) -> Any:
-        return _layers.lrn(x, self.depth_radius, self.bias, self.alpha, self.beta, self.norm_region)
+LRN = layer(
+    "LRN", "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, "
+    "norm_region: str = 'ACROSS_CHANNELS'", _layers.lrn, "Local response normalisation over neighbouring channels.",
+)  # fmt: skip

@@ -12,6 +12,7 @@ from ..._dtype import int32
 from ..._promote import tensor_argument
 from ..._tensor import Tensor, from_array
 from .._checks import a_bool, a_float, one_of
+from .._row import layer
 from ..cell import Cell
 from ..layer.activation import get_activation
 
@@ -43,37 +44,169 @@ class LossBase(Cell):
         raise NotImplementedError(f"{type(self).__name__}: construct(logits, labels) has to be defined")
 
 
-def _loss(name: str, doc: str, f: Callable[..., Any], reduction: str = "mean") -> type[LossBase]:
-    """A loss class with `reduction` as its only option, over a function of predictions and targets."""
+class _AnyReduction(LossBase):
+    """A loss whose function knows further reductions, and checks them."""
 
-    def init(self: Any, reduction: str = reduction) -> None:
-        LossBase.__init__(self, reduction)
-
-    def construct(self: Any, logits: Any, labels: Any) -> Any:
-        return f(logits, labels, reduction=self.reduction)
-
-    body = {"__init__": init, "construct": construct, "__doc__": doc, "__module__": __name__}
-    return type(name, (LossBase,), body)
-
-
-MSELoss = _loss("MSELoss", "The squared difference.", F.mse_loss)
-L1Loss = _loss("L1Loss", "The absolute difference.", F.l1_loss)
-MAELoss = _loss("MAELoss", "The absolute difference.", F.l1_loss)
-SoftMarginLoss = _loss("SoftMarginLoss", "log(1 + exp(-labels * logits)) for labels 1 and -1.", F.soft_margin_loss)
-MultilabelMarginLoss = _loss(
-    "MultilabelMarginLoss", "The margins between labels, which -1 ends, and other classes.", F.multilabel_margin_loss
-)
-
-
-class KLDivLoss(LossBase):
-    """The Kullback-Leibler divergence of targets from predictions given as log-probabilities."""
-
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self) -> None:
         Cell.__init__(self)
-        self.reduction = reduction
 
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.kl_div(logits, labels, self.reduction)
+
+_MEAN = "reduction: str = 'mean'"
+
+
+def _loss(name: str, options: str, f: Callable[..., Any], doc: str, *, inputs: str = "logits, labels", **more: Any) -> Any:
+    """A loss of predictions and targets."""
+    return layer(name, options, f, doc, inputs=inputs, **{"base": LossBase, **more})
+
+
+def _check_class_options(loss: Any) -> None:
+    op = type(loss).__name__
+    if loss.weight is not None:
+        tensor_argument(op, loss.weight, "weight")
+    integer(op, "ignore_index", loss.ignore_index)
+
+
+def _check_smoothing(loss: Any) -> None:
+    _check_class_options(loss)
+    if not 0.0 <= a_float("CrossEntropyLoss", "label_smoothing", loss.label_smoothing) <= 1.0:
+        raise ValueError(f"CrossEntropyLoss: label_smoothing must lie in [0, 1], got {loss.label_smoothing}")
+
+
+def _check_margin(loss: Any) -> None:
+    if not -1.0 <= a_float("CosineEmbeddingLoss", "margin", loss.margin) <= 1.0:
+        raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {loss.margin}")
+
+
+def _choose_distance(loss: Any) -> None:
+    loss.distance_function = loss.distance_function or _euclidean
+
+
+def _euclidean(x: Any, y: Any) -> Any:
+    return ((x - y) ** 2).sum(-1).sqrt()
+
+
+def _cross_entropy(self: Any, logits: Any, labels: Any) -> Any:
+    if isinstance(logits, Tensor) and isinstance(labels, Tensor) and labels.ndim != logits.ndim:
+        if labels.dtype is not int32:
+            raise TypeError(f"CrossEntropyLoss: labels as class numbers must be Int32, got {labels.dtype}; use astype()")
+        if labels.ndim != logits.ndim - 1:
+            raise ValueError(
+                f"CrossEntropyLoss: logits (N, C, ...) go with labels (N, ...), got shapes {logits.shape} and "
+                f"{labels.shape}"
+            )
+    return F.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
+
+
+def _triplet(self: Any, x: Any, positive: Any, negative: Any, margin: Any = None) -> Any:
+    wanted = self.margin if margin is None else margin
+    return F.triplet_margin_loss(x, positive, negative, float(wanted), self.p, self.eps, self.swap, self.reduction)
+
+
+def _triplet_by_distance(self: Any, x: Any, positive: Any, negative: Any) -> Any:
+    near, far = self.distance_function(x, positive), self.distance_function(x, negative)
+    if self.swap:
+        far = far.minimum(self.distance_function(positive, negative))
+    return self.get_loss((near - far + self.margin).maximum(0.0))
+
+
+def _multi_margin(self: Any, x: Any, target: Any, weight: Any = None) -> Any:
+    given = self.weight if weight is None else weight
+    return F.multi_margin_loss(x, target, self.p, self.margin, given, self.reduction)
+
+
+def _poisson(self: Any, input: Any, target: Any) -> Any:
+    x, y = F._pair("PoissonNLLLoss", input, target, same_shape=False)
+    return self.get_loss(formulas.poisson_nll(x, y, self.log_input, self.full, self.eps))
+
+
+def _ctc(self: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    out = F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+    return out[0] if isinstance(out, tuple) else out
+
+
+MSELoss = _loss("MSELoss", _MEAN, F.mse_loss, "The squared difference.")
+L1Loss = _loss("L1Loss", _MEAN, F.l1_loss, "The absolute difference.")
+MAELoss = _loss("MAELoss", _MEAN, F.l1_loss, "The absolute difference.")
+SoftMarginLoss = _loss(
+    "SoftMarginLoss", _MEAN, F.soft_margin_loss, "log(1 + exp(-labels * logits)) for labels 1 and -1."
+)
+MultilabelMarginLoss = _loss(
+    "MultilabelMarginLoss", _MEAN, F.multilabel_margin_loss,
+    "The margins between labels, which -1 ends, and other classes.",
+)  # fmt: skip
+KLDivLoss = _loss(
+    "KLDivLoss", _MEAN, F.kl_div, "The Kullback-Leibler divergence of targets from predictions given as log-probabilities.",
+    base=_AnyReduction,
+)  # fmt: skip
+SmoothL1Loss = _loss(
+    "SmoothL1Loss", "beta: float = 1.0, reduction: str = 'none'", F.smooth_l1_loss,
+    "The squared difference over 2 beta where it is below beta, the absolute one less beta / 2 beyond.",
+)  # fmt: skip
+HuberLoss = _loss(
+    "HuberLoss", f"{_MEAN}, delta: float = 1.0", F.huber_loss,
+    "Half the squared difference where it is at most delta, delta times the absolute one less delta / 2 beyond.",
+)  # fmt: skip
+BCELoss = _loss(
+    "BCELoss", f"weight: Any = None, {_MEAN}", F.binary_cross_entropy,
+    "The cross entropy of probabilities and targets in [0, 1].",
+)  # fmt: skip
+BCEWithLogitsLoss = _loss(
+    "BCEWithLogitsLoss", f"{_MEAN}, weight: Any = None, pos_weight: Any = None", F.binary_cross_entropy_with_logits,
+    "The cross entropy of sigmoids and targets in [0, 1]; positive targets may weigh `pos_weight`.",
+)  # fmt: skip
+CrossEntropyLoss = _loss(
+    "CrossEntropyLoss", f"weight: Any = None, ignore_index: int = -100, {_MEAN}, label_smoothing: float = 0.0",
+    _cross_entropy, "The cross entropy of softmax over axis 1 and targets: class numbers (int32), or probabilities.",
+    then=_check_smoothing,
+)  # fmt: skip
+NLLLoss = _loss(
+    "NLLLoss", f"weight: Any = None, ignore_index: int = -100, {_MEAN}", F.nll_loss,
+    "The negative log-probability of the target's class.", then=_check_class_options,
+)  # fmt: skip
+CosineEmbeddingLoss = _loss(
+    "CosineEmbeddingLoss", f"margin: float = 0.0, {_MEAN}", F.cosine_embedding_loss,
+    "1 - cos where the target is 1, max(0, cos - margin) where it is -1.", inputs="logits_x1, logits_x2, labels",
+    then=_check_margin,
+)  # fmt: skip
+MarginRankingLoss = _loss(
+    "MarginRankingLoss", f"margin: float = 0.0, {_MEAN}", F.margin_ranking_loss,
+    "max(0, -target * (input1 - input2) + margin).", inputs="input1, input2, target",
+)  # fmt: skip
+HingeEmbeddingLoss = _loss(
+    "HingeEmbeddingLoss", f"margin: float = 1.0, {_MEAN}",
+    lambda self, logits, labels: F.hinge_embedding_loss(logits, labels, float(self.margin), self.reduction),
+    "The input where the target is 1, max(0, margin - input) where it is -1.",
+)  # fmt: skip
+TripletMarginLoss = _loss(
+    "TripletMarginLoss", f"p: int = 2, swap: bool = False, eps: float = 1e-06, {_MEAN}, margin: float = 1.0", _triplet,
+    "max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm.",
+)  # fmt: skip
+TripletMarginWithDistanceLoss = _loss(
+    "TripletMarginWithDistanceLoss", "distance_function: Callable[[Any, Any], Any] | None = None, swap: bool = False, "
+    f"{_MEAN}, margin: float = 1.0", _triplet_by_distance,
+    "max(0, margin + d(anchor, positive) - d(anchor, negative)), for the Euclidean distance or a function's.",
+    then=_choose_distance,
+)  # fmt: skip
+MultiLabelSoftMarginLoss = _loss(
+    "MultiLabelSoftMarginLoss", f"weight: Any = None, {_MEAN}", F.multilabel_soft_margin_loss,
+    "The binary cross entropy of the sigmoids, averaged over the classes.", inputs="x, target",
+)  # fmt: skip
+MultiMarginLoss = _loss(
+    "MultiMarginLoss", f"p: int = 1, margin: float = 1.0, {_MEAN}, weight: Any = None", _multi_margin,
+    "The mean over classes of max(0, margin - x[target] + x[class])^p.",
+)  # fmt: skip
+GaussianNLLLoss = _loss(
+    "GaussianNLLLoss", f"*, full: bool = False, eps: float = 1e-06, {_MEAN}", F.gaussian_nll_loss,
+    "The negative log likelihood of a Gaussian of mean `logits` and variance `var`.", inputs="logits, labels, var",
+)  # fmt: skip
+PoissonNLLLoss = _loss(
+    "PoissonNLLLoss", f"log_input: bool = True, full: bool = False, eps: float = 1e-08, {_MEAN}", _poisson,
+    "The negative log likelihood of Poisson counts, of which the input is the rate or (`log_input`) its logarithm.",
+)  # fmt: skip
+CTCLoss = _loss(
+    "CTCLoss", f"blank: int = 0, {_MEAN}, zero_infinity: bool = False", _ctc,
+    "The connectionist temporal classification loss of log-probabilities (T, N, C) and label sequences.",
+)  # fmt: skip
 
 
 class RMSELoss(LossBase):
@@ -85,95 +218,6 @@ class RMSELoss(LossBase):
 
     def construct(self, logits: Any, label: Any) -> Any:
         return self.MSELoss(logits, label).sqrt()
-
-
-class SmoothL1Loss(LossBase):
-    """The squared difference over 2 beta where it is below beta, the absolute one less beta / 2 beyond."""
-
-    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
-        super().__init__(reduction)
-        self.beta = beta
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.smooth_l1_loss(logits, labels, self.beta, self.reduction)
-
-
-class HuberLoss(LossBase):
-    """Half the squared difference where it is at most delta, delta times the absolute one less delta / 2 beyond."""
-
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction)
-        self.delta = delta
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.huber_loss(logits, labels, self.reduction, self.delta)
-
-
-class BCELoss(LossBase):
-    """The cross entropy of probabilities and targets in [0, 1]."""
-
-    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.weight = weight
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.binary_cross_entropy(logits, labels, self.weight, self.reduction)
-
-
-class BCEWithLogitsLoss(LossBase):
-    """The cross entropy of sigmoids and targets in [0, 1]; positive targets may weigh `pos_weight`."""
-
-    def __init__(self, reduction: str = "mean", weight: Any = None, pos_weight: Any = None) -> None:
-        super().__init__(reduction)
-        self.weight, self.pos_weight = weight, pos_weight
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
-
-
-def _class_options(op: str, weight: Any, ignore_index: Any) -> None:
-    """Check what losses of class numbers take besides; raises TypeError."""
-    if weight is not None:
-        tensor_argument(op, weight, "weight")
-    integer(op, "ignore_index", ignore_index)
-
-
-class CrossEntropyLoss(LossBase):
-    """The cross entropy of softmax over axis 1 and targets: class numbers (int32), or probabilities."""
-
-    def __init__(
-        self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
-    ) -> None:
-        super().__init__(reduction)
-        _class_options("CrossEntropyLoss", weight, ignore_index)
-        if not 0.0 <= a_float("CrossEntropyLoss", "label_smoothing", label_smoothing) <= 1.0:
-            raise ValueError(f"CrossEntropyLoss: label_smoothing must lie in [0, 1], got {label_smoothing}")
-        self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        if isinstance(logits, Tensor) and isinstance(labels, Tensor) and labels.ndim != logits.ndim:
-            if labels.dtype is not int32:
-                raise TypeError(f"CrossEntropyLoss: labels as class numbers must be Int32, got {labels.dtype}; use astype()")
-            if labels.ndim != logits.ndim - 1:
-                raise ValueError(
-                    f"CrossEntropyLoss: logits (N, C, ...) go with labels (N, ...), got shapes {logits.shape} and "
-                    f"{labels.shape}"
-                )
-        return F.cross_entropy(
-            logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing
-        )  # fmt: skip
-
-
-class NLLLoss(LossBase):
-    """The negative log-probability of the target's class."""
-
-    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        _class_options("NLLLoss", weight, ignore_index)
-        self.weight, self.ignore_index = weight, ignore_index
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
@@ -192,138 +236,6 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
             return F.cross_entropy(logits, labels.reshape(-1).astype(int32), reduction=self.reduction)
         losses, _ = F.softmax_cross_entropy_with_logits(logits, labels)
         return self.get_loss(losses)
-
-
-class CosineEmbeddingLoss(LossBase):
-    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
-
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        if not -1.0 <= a_float("CosineEmbeddingLoss", "margin", margin) <= 1.0:
-            raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {margin}")
-        self.margin = margin
-
-    def construct(self, logits_x1: Any, logits_x2: Any, labels: Any) -> Any:
-        return F.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
-
-
-class MarginRankingLoss(LossBase):
-    """max(0, -target * (input1 - input2) + margin)."""
-
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.margin = margin
-
-    def construct(self, input1: Any, input2: Any, target: Any) -> Any:
-        return F.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
-
-
-class HingeEmbeddingLoss(LossBase):
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
-
-    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.margin = margin
-
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return F.hinge_embedding_loss(logits, labels, float(self.margin), self.reduction)
-
-
-class TripletMarginLoss(LossBase):
-    """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
-
-    def __init__(
-        self, p: int = 2, swap: bool = False, eps: float = 1e-06, reduction: str = "mean", margin: float = 1.0
-    ) -> None:
-        super().__init__(reduction)
-        self.p, self.swap, self.eps, self.margin = p, swap, eps, margin
-
-    def construct(self, x: Any, positive: Any, negative: Any, margin: Any = None) -> Any:
-        wanted = self.margin if margin is None else margin
-        return F.triplet_margin_loss(x, positive, negative, float(wanted), self.p, self.eps, self.swap, self.reduction)
-
-
-class TripletMarginWithDistanceLoss(LossBase):
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)), for the Euclidean distance or a function's."""
-
-    def __init__(
-        self, distance_function: Callable[[Any, Any], Any] | None = None, swap: bool = False, reduction: str = "mean",
-        margin: float = 1.0,
-    ) -> None:  # fmt: skip
-        super().__init__(reduction)
-        self.distance_function, self.swap, self.margin = distance_function or _euclidean, swap, margin
-
-    def construct(self, x: Any, positive: Any, negative: Any) -> Any:
-        near, far = self.distance_function(x, positive), self.distance_function(x, negative)
-        if self.swap:
-            far = far.minimum(self.distance_function(positive, negative))
-        return self.get_loss((near - far + self.margin).maximum(0.0))
-
-
-def _euclidean(x: Any, y: Any) -> Any:
-    return ((x - y) ** 2).sum(-1).sqrt()
-
-
-class MultiLabelSoftMarginLoss(LossBase):
-    """The binary cross entropy of the sigmoids, averaged over the classes."""
-
-    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.weight = weight
-
-    def construct(self, x: Any, target: Any) -> Any:
-        return F.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
-
-
-class MultiMarginLoss(LossBase):
-    """The mean over classes of max(0, margin - x[target] + x[class])^p."""
-
-    def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Any = None) -> None:
-        super().__init__(reduction)
-        self.p, self.margin, self.weight = p, margin, weight
-
-    def construct(self, x: Any, target: Any, weight: Any = None) -> Any:
-        given = self.weight if weight is None else weight
-        return F.multi_margin_loss(x, target, self.p, self.margin, given, self.reduction)
-
-
-class GaussianNLLLoss(LossBase):
-    """The negative log likelihood of a Gaussian of mean `logits` and variance `var`."""
-
-    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = "mean") -> None:
-        super().__init__(reduction)
-        self.full, self.eps = full, eps
-
-    def construct(self, logits: Any, labels: Any, var: Any) -> Any:
-        return F.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
-
-
-class PoissonNLLLoss(LossBase):
-    """The negative log likelihood of Poisson counts, of which the input is the rate or (`log_input`) its logarithm."""
-
-    def __init__(
-        self, log_input: bool = True, full: bool = False, eps: float = 1e-08, reduction: str = "mean"
-    ) -> None:
-        super().__init__(reduction)
-        self.log_input, self.full, self.eps = log_input, full, eps
-
-    def construct(self, input: Any, target: Any) -> Any:
-        x, y = F._pair("PoissonNLLLoss", input, target, same_shape=False)
-        return self.get_loss(formulas.poisson_nll(x, y, self.log_input, self.full, self.eps))
-
-
-class CTCLoss(LossBase):
-    """The connectionist temporal classification loss of log-probabilities (T, N, C) and label sequences."""
-
-    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
-        super().__init__(reduction)
-        self.blank, self.zero_infinity = blank, zero_infinity
-
-    def construct(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
-        out = F.ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
-        )
-        return out[0] if isinstance(out, tuple) else out
 
 
 class FocalLoss(LossBase):

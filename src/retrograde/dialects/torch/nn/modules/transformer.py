@@ -57,7 +57,7 @@ class _Layer(Module):
     activation: Any
     linear1: Linear
     linear2: Linear
-    dropout: Dropout
+    dropout: Module
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
