@@ -19,7 +19,11 @@ def main(names: list[str]) -> None:
     for name in names:
         a, b = (program(name, side) for side in "ab")
         try:
-            answers[name] = compare(recorded(a), recorded(b), file_a=str(a), file_b=str(b)).as_json()
+            records = recorded(a), recorded(b)
+            answers[name] = compare(
+                *records, file_a=str(a), file_b=str(b),
+                widened=lambda a=a, b=b: (recorded(a, widened=True), recorded(b, widened=True)),
+            ).as_json()  # fmt: skip
         except Exception:
             answers[name] = {"failed": traceback.format_exc()}
     print(json.dumps(answers))

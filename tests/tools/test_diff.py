@@ -109,6 +109,33 @@ def test_gradients_that_are_nothing_but_rounding(answers):
     assert answers["equal_bias_before_norm"]["largest"] < 1e-5
 
 
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("equal_rounding_")])
+def test_rounding_shrinks_with_the_precision(answers, name):
+    precision = answers[name]["precision"]
+    if answers[name]["verdict"] == "same":
+        assert precision is None
+    else:
+        assert precision["rounding"]
+        assert precision["double"] < 1e-10 < precision["single"]
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("tiny_")])
+def test_what_is_tiny_and_real_stays(answers, name):
+    precision = answers[name]["precision"]
+    assert not precision["rounding"]
+    assert 1e-10 < precision["double"] < 1e-4
+
+
+def test_the_screen_says_what_double_precision_says():
+    run = diff(program("equal_rounding_variance", "a"), program("equal_rounding_variance", "b"))
+    assert run.returncode == 0, run.stderr
+    assert "It shrinks with the precision, so it is rounding" in run.stdout
+    assert "times less" in run.stdout
+    run = diff(program("tiny_eps_tiny", "a"), program("tiny_eps_tiny", "b"))
+    assert run.returncode == 1, run.stderr
+    assert "It stays in double precision" in run.stdout
+
+
 def test_transposed_layouts_are_recognised(answers):
     layouts = {g["name_a"]: g["layout"] for g in answers["equal_torch_paddle"]["gradients"]}
     assert layouts == {"model.0.weight": "transposed", "model.2.weight": "transposed",

@@ -50,6 +50,12 @@ def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
     return found
 
 
+def number_behind(array: np.ndarray) -> Any:
+    """The Python number of which `constant` has made an array; None for any other array, and where it was not kept."""
+    key = next((key for key, kept in _CONSTANTS.items() if kept is array), None)
+    return None if key is None else 0.0 if isinstance(key[0], str) else key[0]
+
+
 # Compiled once per dialect, since users pass operands by the names that the dialect gives them.
 _TEMPLATE = """
 def make_unary(op, bind, rule, fast):

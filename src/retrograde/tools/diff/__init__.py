@@ -128,13 +128,21 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
     from .compare import compare
     from .record import Record
 
+    def widened() -> tuple[Record, Record]:
+        again = folder / "double"
+        again.mkdir()
+        failure = _record_both(options, again, lambda text: report(f"in double precision: {text}"), "double")
+        if failure:
+            raise ValueError(f"a program that ended well does not when it is run again: {failure}")
+        return Record.read(again / "a"), Record.read(again / "b")
+
     collecting = gc.isenabled()
     gc.disable()  # a long record is a million tuples, none of them garbage: looking at them takes three times the rest
     try:
         a, b = (Record.read(folder / side) for side in "ab")
         return compare(
             a, b, file_a=options.a, file_b=options.b, rtol=options.rtol, mapping=options.map,
-            gradients_only=options.real_a or options.real_b,
+            gradients_only=options.real_a or options.real_b, widened=widened,
             progress=lambda done, of: report(f"aligning {done:,} of {of:,}"),
         )  # fmt: skip
     finally:
@@ -145,14 +153,16 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
 # ------------------------------------------------------------------------------------------ the two processes
 
 
-def _record_both(options: argparse.Namespace, folder: Path, report: Callable[[str], None]) -> str:
-    """Run both programs side by side; gives what went wrong, "" if nothing."""
+def _record_both(
+    options: argparse.Namespace, folder: Path, report: Callable[[str], None], precision: str = "single"
+) -> str:  # fmt: skip
+    """Run both programs side by side; gives what went wrong, "" if nothing. In double precision, twice as much is kept."""
     processes = []
     try:
         for side in "ab":
             out = folder / side
             out.mkdir()
-            processes.append(_start(options, side, out))
+            processes.append(_start(options, side, out, precision))
         while any(p.poll() is None for p in processes):
             time.sleep(0.02)
             report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in "ab"))
@@ -165,15 +175,15 @@ def _record_both(options: argparse.Namespace, folder: Path, report: Callable[[st
     return "\n".join(text for text in failures if text)
 
 
-def _start(options: argparse.Namespace, side: str, out: Path) -> subprocess.Popen[bytes]:
-    script, budget = getattr(options, side), str(int(options.memory * 2**20))
+def _start(options: argparse.Namespace, side: str, out: Path, precision: str) -> subprocess.Popen[bytes]:
+    script, budget = getattr(options, side), str(int(options.memory * 2**20) * (2 if precision == "double" else 1))
     given: list[str] = getattr(options, f"args_{side}")
     environment = dict(os.environ)
     if getattr(options, f"real_{side}"):
         python = getattr(options, f"python_{side}") or sys.executable
         command = [python, str(_HERE / "real.py"), str(out), script, *given]
     else:
-        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, script, *given]
+        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, precision, script, *given]
         paths = [str(_HERE.parents[2]), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     with open(out / "output", "wb") as output, open(out / "errors", "wb") as errors:

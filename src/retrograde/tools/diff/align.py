@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -24,6 +25,11 @@ from .values import Distance, Values, as_wide, default_rtol, distance
 
 GROWN = 1e-2
 """What rounding may grow to where one program does with its values what the other does."""
+
+_OPTION = re.compile(r"(\w+)=")
+
+RATES = 4 * 2.0**-23
+"""What becomes of a step's length by rounding where a dialect computes the rate, or its moments' correction, in float32."""
 
 COMMUTATIVE = frozenset(("add", "multiply", "maximum", "minimum", "equal", "not_equal"))
 """Operations that do not care which operand comes first."""
@@ -56,8 +62,13 @@ class Alignment:
     def __init__(
         self, a: Record, b: Record, leaves: LeafPairs, rtol: float | None = None,
         progress: Callable[[int, int], None] | None = None, slack: float = 1.0,
+        originals: tuple[Record, Record] | None = None,
     ) -> None:  # fmt: skip
         self.a, self.b = Side(a), Side(b)
+        self.widened = originals is not None
+        """Whether these are records of what the programs would compute in double precision (wide.py)."""
+        if originals is not None:
+            self.a.original, self.b.original = map(Values, originals)
         self.leaves = leaves
         self.a.again, self.b.again = leaves.again_a, leaves.again_b
         self._rtol, self._slack = rtol, slack
@@ -103,7 +114,17 @@ class Alignment:
             return self._rtol
         p, q = self.a.values.kept(va).dtype, self.b.values.kept(vb).dtype
         rtol = default_rtol(p, q)
-        return self._slack * (rtol if p == q else min(rtol, self.working))
+        # In a widened record, single precision beside double is what could not be followed; it stands for what it is there.
+        return self._slack * (rtol if p == q else min(rtol, default_rtol("float32") if self.widened else self.working))
+
+    def _tolerance_of(self, e: Event, va: int, vb: int) -> float:
+        """The tolerance for what an event of B gives: dialects hand over rates that they have computed in single precision."""
+        within = self.tolerance(va, vb)
+        if not self.widened or e.kind != UPDATE:
+            return within
+        other = self.a.maker(va)
+        alike = other is not None and other.name == e.name and _OPTION.findall(other.params) == _OPTION.findall(e.params)
+        return within if alike and other is not None and other.params != e.params else max(within, RATES)
 
     def matched_a(self, value: int) -> bool:
         """Whether B has this value of A."""
@@ -124,7 +145,8 @@ class Alignment:
     def agree_in_part(self, va: int, vb: int, event_b: int, distance: Distance | None = None) -> bool:
         """The same for rows of a value of one program and a value of the other, made by an event of B, which can only be
         found to be the same by what they are."""
-        before = max((self.drift.get(v, 0.0) for v in self.b.events[event_b].ins), default=0.0)
+        e = self.b.events[event_b]
+        before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if e.kind in GRADIENTS else ()))), default=0.0)
         return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + 4 * before
 
     def distance(self, va: int, vb: int) -> Distance:
@@ -281,7 +303,8 @@ class Alignment:
                     return Match(known, found, True)
                 # The same operation on the same operands may make more of what rounding has made of them: the first
                 # step of Adam makes the sign of a gradient that is nothing but rounding into a whole step.
-                if found.relative <= (max(self.tolerance(known, v), GROWN) if before else self.tolerance(known, v)):
+                within = self._tolerance_of(e, known, v)
+                if found.relative <= (max(within, GROWN) if before else within):
                     return Match(known, found, True)
         if v in self._facing:
             known = self._facing[v]
@@ -292,7 +315,7 @@ class Alignment:
             ):  # fmt: skip
                 self.noise.add(v)
                 return Match(known, found._replace(relative=0.0), False)
-            if found.relative <= self.tolerance(known, v) + 4 * before:
+            if found.relative <= self._tolerance_of(e, known, v) + 4 * before:
                 return Match(known, found, e.kind != OP)
         if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
             source = self.partner[e.ins[1]]

@@ -87,6 +87,20 @@ class Gradient:
 
 
 @dataclass
+class Precision:
+    """What becomes of a difference when both programs are run again in double precision."""
+
+    rounding: bool
+    """Whether it shrinks with the precision."""
+    single: float
+    double: float
+    """The relative difference in each."""
+    shows_in: str
+    factor: float | None = None
+    """How many times smaller it is in double precision; None where nothing is left of it."""
+
+
+@dataclass
 class Answer:
     """What `retrograde diff` says."""
 
@@ -104,6 +118,8 @@ class Answer:
     gradients: list[Gradient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rtol: str = ""
+    precision: Precision | None = None
+    """None where no second run was needed, or none was possible."""
 
     def as_json(self) -> dict[str, Any]:
         """The answer as what `json` writes; numbers that are not finite become strings."""

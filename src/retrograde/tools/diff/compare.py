@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .align import GROWN, Alignment
-from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
+from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Precision, Shown, Step, Stretch
 from .explain import Explanation
 from .forward import Finding
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
@@ -27,19 +27,103 @@ ZERO = "rounding"
 def compare(
     a: Record, b: Record, *, file_a: str, file_b: str, rtol: float | None = None,
     mapping: Sequence[tuple[str, str]] = (), gradients_only: bool = False, progress: Callable[[int, int], None] | None = None,
+    widened: Callable[[], tuple[Record, Record]] | None = None,
 ) -> Answer:  # fmt: skip
     """Whether two programs compute the same, and where they part.
 
     rtol: the relative difference that counts as rounding; what the dtypes suggest if None.
+    widened: gives the records of both programs in double precision (wide.py). Called where they differ by little, to see
+        whether that is rounding; without it, that is judged by how little.
     gradients_only: one of the records has nothing else. How rounding grows from step to step cannot be followed then,
         so 50 times as much counts as rounding.
 
     Raises ValueError where the mapping names a parameter that the program does not have.
     """
+    lengths = [(len(record.events), len(record.values)) for record in (a, b)]
     leaves = LeafPairs(a, b, mapping)
     if leaves.unknown:
         raise ValueError(f"--map: {'; '.join(leaves.unknown)}")
-    alignment = Alignment(a, b, leaves, rtol, progress, slack=50.0 if gradients_only else 1.0)
+    slack = 50.0 if gradients_only else 1.0
+    compared = _Comparison(Alignment(a, b, leaves, rtol, progress, slack), file_a, file_b, rtol, gradients_only)
+    if widened is None or rtol is not None or gradients_only or not compared.is_close:
+        return compared.answer
+    own = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves} - {"float32", "complex64"}
+    if own:
+        compared.answer.notes.append(f"parameters of {', '.join(sorted(own))} are not widened: rounding is judged by its size")
+        return compared.answer
+    wide = widened()
+    if [(len(record.events), len(record.values)) for record in wide] != lengths:
+        compared.answer.notes.append("a program does not do the same when it is run again: rounding is judged by its size")
+        return compared.answer
+    again = Alignment(*wide, LeafPairs(*wide, mapping), None, progress, originals=(a, b))
+    return _decided(compared, _Comparison(again, file_a, file_b, None, False))
+
+
+CLOSE, LARGE = 1e-2, 1e-4
+"""Relative differences below the first may be rounding that has grown, and are looked at in double precision. Above the
+second, those that stay are explained by what single precision shows."""
+
+
+SHRINKS, DOUBLE = 10.0, 1e-10
+"""A difference that becomes so many times smaller in double precision, or as small as that, is rounding."""
+
+
+class _Comparison:
+    """The answer for two records, and the result that decides it."""
+
+    def __init__(
+        self, alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
+    ) -> None:  # fmt: skip
+        self.alignment = alignment
+        self.answer, self.bad = _judged(alignment, file_a, file_b, rtol, gradients_only)
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the programs differ, and by so little that it may be rounding."""
+        if self.bad is None:
+            return self.answer.verdict == ROUNDING
+        distance = self.bad.distance
+        return distance is not None and distance.relative < CLOSE
+
+
+def _decided(single: _Comparison, double: _Comparison) -> Answer:
+    """The answer after both programs were compared in double precision, too."""
+    first, second = single.answer, double.answer
+    if second.verdict == DIFFERENT:
+        bad = double.bad
+        if bad is None or bad.distance is None or bad.a is None or bad.b is None:
+            return second
+        narrow = single.alignment
+        rows = bad.a not in double.alignment.a.producer or bad.b not in double.alignment.b.producer  # known there only
+        before = first.largest if rows else narrow.distance(bad.a, bad.b).relative
+        # Where the difference is large, single precision has matched more by content, and names the line.
+        told = first if single.bad is not None and before > LARGE else second
+        told.precision = _precision(False, before, bad.distance.relative, bad.title)
+        return told
+    shrinks = second.largest <= max(first.largest / SHRINKS, DOUBLE)
+    first.precision = _precision(shrinks, first.largest, second.largest, first.largest_in)
+    if not shrinks:
+        first.notes.append(
+            "part of it stays in double precision: it comes of numbers that a program or its framework has rounded to single "
+            "precision itself, and is judged by its size"
+        )
+    first.verdict, first.difference = ROUNDING, None
+    same = {(g.name_a, g.name_b): g for g in second.gradients}
+    for g in first.gradients:
+        known = same.get((g.name_a, g.name_b))
+        g.same = g.same or known is None or known.same
+    return first
+
+
+def _precision(rounding: bool, single: float, double: float, shows_in: str) -> Precision:
+    return Precision(rounding, single, double, shows_in, single / double if double > 0 else None)
+
+
+def _judged(
+    alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
+) -> tuple[Answer, Result | None]:  # fmt: skip
+    """What two records say, and the first result that is not the same."""
+    a, b = alignment.a.record, alignment.b.record
     results, notes = paired_results(alignment, gradients_only)
     if gradients_only:
         notes.append("only gradients are compared")
@@ -84,7 +168,7 @@ def compare(
         answer.verdict = ROUNDING
         if answer.largest > 1e-4:
             notes.append("rounding has grown on the way: every step agrees, given what the steps before made of it")
-    return answer
+    return answer, bad
 
 
 def _nothing_in_common(alignment: Alignment, results: Sequence[Result]) -> Finding | None:
@@ -250,7 +334,7 @@ def what_of(e: Event) -> str:
 
 def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...]) -> Shown:
     side = alignment.a if is_a else alignment.b
-    kept = side.values.kept(value)
+    kept = (side.original if value in side.producer else side.values).kept(value)
     maker = side.maker(value)
     same = alignment.matched_a(value) if is_a else alignment.matched_b(value)
     return Shown(
@@ -271,14 +355,14 @@ def elements(side: Side, value: int, index: tuple[int, ...] = ()) -> str:
         shape_fits = all(i < n for i, n in zip(index, array.shape))
         at = int(np.ravel_multi_index(index, array.shape)) if shape_fits else 0
     start = max(0, min(at - 1, flat.size - 4)) if flat.size > 6 else 0
-    shown = [_number(x) for x in (flat[start : start + 4] if flat.size > 6 else flat)]
+    shown = [_number(x, 7 if side.original is side.values else 13) for x in (flat[start : start + 4] if flat.size > 6 else flat)]
     text = ", ".join(shown)
     return f"{'... ' if start else ''}{text}{' ...' if flat.size > 6 and start + 4 < flat.size else ''}"
 
 
-def _number(x: np.generic) -> str:
+def _number(x: np.generic, digits: int) -> str:
     if x.dtype.kind in "fc" or x.dtype.name == "bfloat16":
-        return f"{x.item():.7g}" if x.dtype.kind != "c" else f"{x.item():.5g}"
+        return f"{x.item():.{digits}g}" if x.dtype.kind != "c" else f"{x.item():.5g}"
     return str(x.item())
 
 

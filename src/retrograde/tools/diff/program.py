@@ -1,7 +1,7 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
-As a module it is called with the folder for the record, the budget in bytes and the program. It writes the events, the
-values, now and then how far it is, and at the end how the program ended.
+As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, and the program. It
+writes the events, the values, now and then how far it is, and at the end how the program ended.
 """
 
 from __future__ import annotations
@@ -21,18 +21,27 @@ from .places import is_library
 from .record import BUDGET, Record, Recorder
 
 
-def recorded(path: str | Path, budget: int = BUDGET) -> Record:
+def recorded(path: str | Path, budget: int = BUDGET, widened: bool = False) -> Record:
     """Run a program in this process, its output discarded, and return what it computed.
 
-    The dialects must have been activated. What the program leaves behind in the process stays.
+    widened: what it would have computed in double precision (wide.py). The dialects must have been activated. What the
+    program leaves behind in the process stays.
     """
-    recorder = Recorder(budget=budget)
+    recorder = _recorder(widened)(budget=budget)
     main = ModuleType("__main__")
     main.__file__ = str(path)
     code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
     with contextlib.redirect_stdout(io.StringIO()), _state.observe(recorder, everywhere=True):
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     return recorder.record()
+
+
+def _recorder(widened: bool) -> type[Recorder]:
+    if not widened:
+        return Recorder
+    from .wide import WideRecorder
+
+    return WideRecorder
 
 
 class Progress:
@@ -53,13 +62,13 @@ class Progress:
 
 def main(arguments: list[str]) -> int:
     """The process of one side; its status says whether a record was written, not how the program ended."""
-    folder, budget, script, *rest = arguments
+    folder, budget, precision, script, *rest = arguments
     out = Path(folder)
     _activate.take_over(_activate.available())
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
-    recorder = Recorder(out, int(budget), Progress(out / "progress"))
+    recorder = _recorder(precision == "double")(out, int(budget), Progress(out / "progress"))
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)

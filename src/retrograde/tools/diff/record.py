@@ -243,6 +243,7 @@ class Recorder(Observer):
 
     def _keep(self, a: np.ndarray) -> int:
         """Keep an array's content as a new value."""
+        a = self._content_of(a)
         n = a.nbytes
         if self._size + n <= self._budget or n <= 64:
             kept = Kept(a.shape, name_of(a.dtype), self._size)
@@ -256,6 +257,10 @@ class Recorder(Observer):
             kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
+
+    def _content_of(self, a: np.ndarray) -> np.ndarray:
+        """What is kept of an array: what it holds."""
+        return a
 
     def _note(self, a: np.ndarray, value: int, operation: int = -1) -> None:
         """From now on this array holds that value."""
@@ -323,7 +328,7 @@ class Recorder(Observer):
 
     def _reread(self, a: np.ndarray, old: int) -> int:
         before = self._bytes(old)
-        if before is not None and before == a.tobytes():
+        if before is not None and before == self._content_of(a).tobytes():
             self._note(a, old)
             return old
         value = self._keep(a)
@@ -386,6 +391,7 @@ class Recorder(Observer):
         ins = [ref(x) for x in operands]
         detail = [0 if node is None else 1]
         detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
+        self._evaluated(prim, operands, params, arrays)
         outs = [self._keep(a) for a in arrays]
         number = self._event(
             OP, prim.name, shown(params) if params else "", ins, outs, places.user_lines(2), detail
@@ -394,6 +400,9 @@ class Recorder(Observer):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def _evaluated(self, prim: Any, operands: Any, params: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
+        """An operation has given these arrays, which are about to be kept."""
 
     def _producer(self, a: Any) -> int:
         entry = self._known.get(id(a))

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
+from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Precision, Shown, Step, Stretch
 from .compare import short_file
 
 STRETCHES, GRADIENTS, FEEDS = 5, 12, 4
@@ -43,11 +43,22 @@ def _verdict(answer: Answer) -> RenderableType:
     text = Text.assemble((words, f"bold {colour}"))
     if answer.largest:
         text.append(f"  Largest difference {_relative(answer.largest)} of the largest element, in {answer.largest_in}.")
+    if answer.precision is not None:
+        text.append(f"\n{_in_double(answer.precision)}", style=colour)
     text.append(
         f"\nA {short_file(answer.file_a)} ({_count(answer.operations_a)})   "
         f"B {short_file(answer.file_b)} ({_count(answer.operations_b)})   rounding: {answer.rtol}", style="dim",
     )  # fmt: skip
     return text
+
+
+def _in_double(precision: Precision) -> str:
+    """What a second run in double precision says of a difference, in words."""
+    both = f"{_relative(precision.single)} in single precision, {_relative(precision.double)} in double"
+    if not precision.rounding:
+        return f"It stays in double precision, so it is no rounding: {precision.shows_in} differs by {both}."
+    times = "nothing is left of it" if precision.factor is None else f"{precision.factor:.0e} times less"
+    return f"It shrinks with the precision, so it is rounding: {both} ({times})."
 
 
 def _count(operations: int | None) -> str:

@@ -26,6 +26,8 @@ class Side:
 
     def __init__(self, record: Record) -> None:
         self.record, self.events, self.values = record, list(record.events), Values(record)
+        self.original = self.values
+        """The values as the program itself has them, where the record is that of a widened run."""
         self.producer: dict[int, int] = {}
         """value -> the event that made it."""
         self.consumers: dict[int, list[tuple[int, int]]] = {}
