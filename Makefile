@@ -88,6 +88,9 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	-$(BIN)/python benchmarks/products.py
 	$(BIN)/python benchmarks/threads.py
 
+bench-dist: $(STAMP) ## data-parallel training on one and two processes
+	$(BIN)/python benchmarks/processes.py
+
 bench-quick: $(STAMP) ## the same with fewer repetitions
 	$(BIN)/python benchmarks/import_time.py --repeat 5
 	$(ONE_THREAD) $(BIN)/python -m benchmarks --quick
