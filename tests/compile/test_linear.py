@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import time
 
 import numpy as np
 import pytest
@@ -218,3 +219,19 @@ def test_random_functions_of_rows_derived_again_and_again(seed):
     eager_value, eager = f(first, w, v, last)
     for got, want in zip((value, *grads), (eager_value, *eager), strict=True):
         np.testing.assert_allclose(got._a, want._a, rtol=1e-9, atol=1e-11 * max(1.0, np.abs(want._a).max()))
+
+
+def test_many_products_with_one_matrix_are_looked_at_quickly():
+    """A layer that is taken hundreds of times, with sums along rows and what is linear all the way: work is bounded."""
+    build, x, y, w, _ = begun()
+    rows, total = x, build("sum", x, axis=(1,), keepdims=True)
+    for _ in range(150):
+        forth = build("matmul", build("tanh", rows), w)
+        back = build("project", build("multiply", forth, y), w)
+        rows = build("add", build("multiply", rows, x), back)
+        total = build("add", total, build("sum", build("multiply", rows, y), axis=(1,), keepdims=True))
+    graph = build.graph(total)
+    before = time.process_time()
+    after = verify(spared(graph), "spared")
+    assert time.process_time() - before < 5
+    assert products(after) <= products(graph)

@@ -175,7 +175,8 @@ def spared(graph: Graph) -> Graph:
     if max(taken.values(), default=0) < 2:
         return graph
     graph = _gradients_together(_rows_outside(graph))
-    while (fewer := _without_one(graph)) is not None:
+    work = Work()
+    while (fewer := _without_one(graph, work)) is not None:
         graph = fewer
     return graph
 
@@ -296,6 +297,9 @@ def _times(a: Terms, form: Form) -> Terms:
 _TRIES = 16
 """Products that may be beside one in the fourth rule, at most, the next ones first."""
 
+_FAR = 100
+"""Variables at most that are followed from a product on."""
+
 _MANY = 16
 """Terms of a variable at most that are followed."""
 
@@ -337,16 +341,55 @@ def _linear(work: _Rewriting, e: Equation, terms: dict[Variable, Terms]) -> Term
     return None
 
 
-def _without_one(graph: Graph) -> Graph | None:
+class Work:
+    """How many equations may still be looked at: as many as take some tenths of a second, in the largest graphs."""
+
+    def __init__(self) -> None:
+        self.left = 20000
+
+    def done(self, equations: int) -> bool:
+        """Note so many; whether that was too much."""
+        self.left -= equations
+        return self.left < 0
+
+
+_LINEAR = frozenset({
+    "add", "broadcast_to", "divide", "multiply", "negative", "reshape", "scaled_product", "subtract", "sum", "tanh_slope",
+})  # fmt: skip
+"""What `_linear` follows."""
+
+
+def _towards_sums(graph: Graph) -> set[Variable]:
+    """The variables that may be summed up along rows with nothing but what is linear in between."""
+    found: set[Variable] = set()
+    for e in reversed(graph.equations):
+        if _along(e) or (e.prim.name in _LINEAR and not found.isdisjoint(e.outputs)):
+            found.update(v for v in e.inputs if v is not None)
+    return found
+
+
+def _without_one(graph: Graph, left: Work) -> Graph | None:
     """The graph by the third and the fourth rule, without one product; None where no product goes."""
+    near = _towards_sums(graph)
+    if not near:
+        return None
     work = _Rewriting(graph)
     products = [e for e in graph.equations if _by_matrix(e)]
     for i, e in enumerate(products):
+        if e.outputs[0] not in near or e.outputs[0] in graph.outputs:
+            continue
         turned = [q for q in products if q.inputs[1] is e.inputs[1] and q.prim is not e.prim]
-        if not turned or e.outputs[0] in graph.outputs or not _followed(work, e)[1]:
+        if not turned:
+            continue
+        terms, summed = _followed(work, e)
+        if left.done(len(terms)):
+            return None
+        if not summed:
             continue
         alike = [p for p in products[i + 1 :] if p.inputs[1] is e.inputs[1] and p.prim is e.prim]
         for beside in (None, *alike[:_TRIES]):
+            if left.done(len(graph.equations) // 8):
+                return None
             found = _Leaving(work, e, turned, beside).graph()
             if found is not None:
                 return found
@@ -359,7 +402,7 @@ def _followed(work: _Rewriting, product: Equation) -> tuple[dict[Variable, Terms
         terms: dict[Variable, Terms] = {product.outputs[0]: {("", ONE): Fraction(1)}}
         waiting, done, summed = work.takers(product.outputs[0]), -1, False
         heapq.heapify(waiting)
-        while waiting:
+        while waiting and len(terms) < _FAR:
             if (i := heapq.heappop(waiting)) == done:
                 continue
             done, e = i, work.graph.equations[i]
