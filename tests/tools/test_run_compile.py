@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -321,3 +322,10 @@ def test_numpy_for_the_time_being_does_not_load_llvm(monkeypatch):
     assert not final
     monkeypatch.undo()
     np.testing.assert_allclose(found(np.ones(3, np.float32))[0], 2 * np.tanh(np.ones(3)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("steady", "kept"), [(0.5, True), (0.97, False)])
+def test_code_is_judged_by_what_it_takes_when_it_is_warm(steady, kept):
+    version = types.SimpleNamespace(before=1.0, least=1e9, took=0.0, ran=0, hits=0, final=True, slow=False)
+    gained = [regions._Closed.gains(version, took) for took in (9.0, *[steady] * 7)]
+    assert gained == [*[True] * 7, kept]

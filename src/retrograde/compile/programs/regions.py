@@ -645,8 +645,8 @@ class _Closed(Version):
         self._at_once = at_once
         self.took = 0.0
         """Seconds that the code which it has now has taken, or that the statements have taken in its place (`slow`)."""
-        self.before = 1e9
-        """Seconds that the statements have taken at least, where they were to do the same."""
+        self.before = self.least = 1e9
+        """Seconds that the statements have taken at least, where they were to do the same, and that its code has."""
         self.ran = self.hits = self.timed = 0
         """Times that the code which it has now has run, those that any has, and how many there were when the statements were
         timed."""
@@ -679,7 +679,7 @@ class _Closed(Version):
         self.compiled, self.final = super()._code(), True
         self._guarded()  # LLVM may have to translate them, which is no time of a call's
         self.program = calls.Program(self.program.name, self.graph, self.compiled)
-        self.took, self.ran, self.timed, self.confirmed, self.slow = 0.0, 0, 0, 0, False
+        self.took, self.ran, self.timed, self.confirmed, self.slow, self.least = 0.0, 0, 0, 0, False, 1e9
 
     def to_be_timed(self) -> bool:
         """Whether the statements are to run in its place, to be timed again: the first times they take longer."""
@@ -691,9 +691,10 @@ class _Closed(Version):
     def gains(self, took: float) -> bool:
         """Note that a call has taken some seconds; whether the version is to be kept."""
         self.took += took
+        self.least = min(self.least, took)
         self.ran += 1
         self.hits += 1
-        if self.ran == 8 and self.took > 8 * 0.95 * self.before:
+        if self.ran == 8 and self.least > 0.95 * self.before:  # of both the least, since the first times take longer
             self.slow = not self.final
             return self.slow
         return True

@@ -95,8 +95,8 @@ class Stream:
     """
 
     __slots__ = (
-        "__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare",
-        "_words",
+        "__weakref__", "_behind", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed",
+        "_spare", "_words",
     )  # fmt: skip
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
@@ -114,7 +114,8 @@ class Stream:
         with self._lock:
             self._seed = seed % 2**64
             self._engine.seed(self._seed & 0xFFFFFFFF)
-            self._engine_state: Any = None  # where the engine is, as `mark` has found it
+            self._engine_state: Any = None  # where the engine is, if that is known: to ask takes 70 us, to set it 90
+            self._behind = False  # whether it is still to be put there
             self._words: Words | None = None  # the engine's state, when generated code has taken over from it
             self._block: Words = np.empty(0, np.uint32)
             self._pos = self._end = 0
@@ -161,7 +162,7 @@ class Stream:
         with self._lock:
             exhausted = left == 1
             self._engine.set_state(("MT19937", keys, _BLOCK if exhausted else 0, 0, 0.0))
-            self._engine_state = None
+            self._engine_state, self._behind = None, False
             self._words = None
             self._block = np.empty(0, np.uint32) if exhausted else self._drawn(1)
             self._seed, self._pos, self._end = seed, following, end
@@ -173,9 +174,7 @@ class Stream:
         """Where the stream is, for `back_to`: a tenth of the time of `get_state`."""
         with self._lock:
             words = None if self._words is None else self._words.copy()
-            if words is None and self._engine_state is None:
-                self._engine_state = self._engine.get_state(legacy=False)
-            engine = self._engine_state if words is None else None
+            engine = self._where() if words is None else None
             return engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare
 
     def back_to(self, mark: tuple[Any, ...]) -> None:
@@ -183,8 +182,7 @@ class Stream:
         with self._lock:
             engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare = mark
             if words is None and engine is not self._engine_state:
-                self._engine.set_state(engine)
-                self._engine_state = engine
+                self._engine_state, self._behind = engine, True
             self._words = None if words is None else words.copy()
 
     @classmethod
@@ -204,10 +202,17 @@ class Stream:
     # -- words ---------------------------------------------------------------------------------------------------
 
     def _keys(self) -> Words:
-        return np.asarray(self._engine.get_state(legacy=False)["state"]["key"], np.uint32)
+        return np.asarray(self._where()["state"]["key"], np.uint32)
+
+    def _where(self) -> Any:
+        if self._engine_state is None:
+            self._engine_state = self._engine.get_state(legacy=False)
+        return self._engine_state
 
     def _drawn(self, blocks: int) -> Words:
-        self._engine_state = None
+        if self._behind:
+            self._engine.set_state(self._engine_state)
+        self._engine_state, self._behind = None, False
         return self._engine.randint(0, 1 << 32, blocks * _BLOCK, np.uint32)
 
     def _take(self, count: int) -> Words:
