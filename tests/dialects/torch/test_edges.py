@@ -157,6 +157,19 @@ RECORD = {
     "trained(torch.nn.BatchNorm1d(2), torch.ones(0, 2, 3)).running_var": "tensor([1., 1.])",
     "torch.amax(torch.ones(5, 0))": "raises RuntimeError",
     "torch.aminmax(torch.ones(5, 0), dim=1)": "raises IndexError",
+    "torch.dist(H, 2.5)": "raises TypeError",
+    "torch.dist(B, torch.ones(2))": "raises RuntimeError",
+    "torch.dist(I, torch.ones(2))": "tensor(3.7417)",
+    "torch.dot(B[0], B[1])": "raises NotImplementedError",
+    "torch.linspace(0, 3, 3, dtype=torch.bool)": "raises NotImplementedError",
+    "torch.arange(0, 3, dtype=torch.complex64)": "raises NotImplementedError",
+    "I.index_fill(0, torch.tensor([1], dtype=torch.int32), 9)": "raises IndexError",
+    "I.index_copy(0, torch.tensor([1], dtype=torch.int32), I[:1])": "raises RuntimeError",
+    "written(I, torch.ones(7), False)": "tensor([[1, 2], [3, 4]])",
+    "written(I, torch.tensor([1.5, 2.5]), True)": "tensor([[1, 2], [1, 2]])",
+    "written(I, 5, (torch.tensor([0, 1]), torch.tensor([0, 1, 0])))": "raises IndexError",
+    "torch.func.grad(lambda x: x.long().sum())(torch.ones(2))": "tensor([0., 0.])",
+    "torch.func.vjp(lambda x: x.long(), torch.ones(2))": "raises RuntimeError",
 }
 
 
@@ -181,9 +194,9 @@ def namespace(torch):
         torch.manual_seed(0)
         return f()
 
-    def written(x, value):
+    def written(x, value, index=0):
         x = x.clone()
-        x[0] = value
+        x[index] = value
         return x
 
     def trained(layer, x):

@@ -82,6 +82,19 @@ def test_the_module_s_own_error_is_what_the_caller_sees():
     assert seen == [1]
 
 
+def test_a_hook_that_is_always_called_is_called_once_where_it_raises():
+    seen, m = [], nn.Linear(2, 2)
+
+    def hook(*_):
+        seen.append(1)
+        raise KeyError
+
+    m.register_forward_hook(hook, always_call=True)
+    with pytest.raises(KeyError):
+        m(torch.ones(2))
+    assert seen == [1]
+
+
 def test_hooks_at_registration():
     seen = []
 

@@ -163,8 +163,8 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
         raise RuntimeError(f"arange: from {start} to {end} there is no way in steps of {step}")
     floating = any(isinstance(x, float) for x in (start, end, step))
     d = np_dtype_of("arange", dtype, _dtype.get_default_dtype() if floating else int64)
-    if d.kind == "b":
-        raise NotImplementedError("arange: there are no ranges of booleans; convert one of integers")
+    if d.kind in "bc":
+        raise NotImplementedError("arange: there are no ranges of booleans or complex numbers; convert one of numbers")
     n = math.ceil((end - start) / step)
     if floating and d.kind in "iu":  # from whole numbers in whole steps; in int64 up to a whole number, too
         start, end, step = int(start), int(end), int(step)
@@ -197,6 +197,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Any
         raise RuntimeError(f"linspace: the number of steps cannot be negative, got {steps}")
     start, end = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end))
     d = np_dtype_of("linspace", dtype)
+    if d.kind == "b":
+        raise NotImplementedError("linspace: there are no ranges of booleans; compare one of numbers")
     start, end = _whole_ends("linspace", start, end, d)
     return from_array(evenly_spaced(start, end, steps, d), requires_grad)
 

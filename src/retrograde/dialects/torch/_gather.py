@@ -226,12 +226,18 @@ def _reduced(input: Any, index: Any, src: Any, axis: int, reduce: str, include_s
 # ------------------------------------------------------------------------------------------ index_*
 
 
+_LONG_ONLY = {"index_fill": IndexError, "index_copy": RuntimeError}
+"""Functions that take no index of int32, and what they raise for one."""
+
+
 def _vector(op: str, index: Any) -> Any:
     """A 1-d index as an operand (0-d counts as one element)."""
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
     if dtype_of(index) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the index must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(index)]}")
+    if op in _LONG_ONLY and dtype_of(index) != np.int64:
+        raise _LONG_ONLY[op](f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
     if len(shape_of(index)) > 1:
         raise IndexError(f"{op}: the index must be 1-d, got shape {list(shape_of(index))}")
     if not shape_of(index):

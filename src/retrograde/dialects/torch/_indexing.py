@@ -465,6 +465,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if not isinstance(value, Value):
         value = _written(value, dtype_of(self))
     kind = type(index)
+    if kind is bool:
+        if not index:
+            return  # nothing is written, of whatever shape
+        index, kind = None, type(None)
     if kind is int or kind is slice or (kind is tuple and _is_basic(index) > 0):
         target = getitem(self, index)
     else:
@@ -550,6 +554,7 @@ def _plain_write(self: Any, value: Any) -> bool:
 
 def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
     target = parsed.view(self) if parsed.steps else self
+    check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     shape = ix.indexed_shape(tuple(shape_of(target)), [tuple(shape_of(a)) for a in parsed.arrays], tuple(parsed.axes))
     if dtype_of(value) != dtype_of(self):
         if not (parsed.unique and int(np.prod(shape_of(value))) == 1):
@@ -559,7 +564,6 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
             )
         value = st.cast(value, dtype=dtype_of(self))
     value = fitted(value, shape)
-    check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     if _plain_write(target, value) and all(type(a) is _ndarray for a in parsed.arrays):
         new = value if type(value) is _ndarray else value._a
         place = ix.index_key(target._a.ndim, parsed.arrays, tuple(parsed.axes))

@@ -175,6 +175,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
         return _matmul(input, tensor)
     _tensors("dot", input, tensor, ranks=(1, 1))
     _inner("dot", input, tensor)
+    if dtype_of(input).kind == "b":
+        raise NotImplementedError("dot: booleans have no products here; convert them to numbers first")
     return _matmul(input, tensor)
 
 

@@ -274,8 +274,9 @@ def renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
 @api()
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of the difference of two tensors."""
-    x, y = pair("dist", tensor_of("dist", input), other)
-    if dtype_of(x).kind in "iub":
+    kinds = {dtype_of(tensor_of("dist", x)).kind for x in (input, other)}
+    x, y = pair("dist", input, other)
+    if dtype_of(x).kind in "iu" or "b" in kinds:
         raise RuntimeError(f"dist: the tensors must be floating or complex, got {FROM_NUMPY[dtype_of(x)]}")
     return distance.dist(x, y, ord=float(p))
 

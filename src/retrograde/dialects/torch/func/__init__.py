@@ -11,6 +11,7 @@ from ....transform import forward as _forward
 from ....transform import jacobian as _jacobian
 from ....transform import reverse as _reverse
 from ....transform.vmap import vmap as _vmap
+from .. import _dtype
 from .._api import missing as _missing
 from .._printing import below as _below
 from .._printing import in_transform as _in_transform
@@ -61,8 +62,11 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        if not has_aux and isinstance(out, _Tensor) and (name != "jacrev" or out.dtype.category >= 2):
-            return out
+        if not has_aux and isinstance(out, _Tensor):
+            if out.dtype.category >= 2 or not name.startswith(("grad", "vjp", "jac")):
+                return out
+            if name == "grad":
+                return out.to(_dtype.get_default_dtype())  # an integer depends on nothing: its gradient is zero
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
             raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
         leaves = _flatten(out[0] if has_aux else out)[0]
@@ -71,8 +75,8 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
             raise RuntimeError(f"{name}: the function must return tensors, got {kinds}")
         if has_aux and not all(isinstance(y, _Tensor) for y in _flatten(out[1], _is_none)[0]):
             raise RuntimeError(f"{name}: what the function returns beside its output must be tensors, too")
-        if name == "jacrev" and not all(y.dtype.category >= 2 for y in leaves):
-            raise RuntimeError("jacrev: a result of the function is of integers, which have no derivative")
+        if name in ("jacrev", "vjp") and not all(y.dtype.category >= 2 for y in leaves):
+            raise RuntimeError(f"{name}: a result of the function is of integers, which have no derivative")
         return out
 
     return checked

@@ -58,11 +58,11 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 "them; use register_full_backward_hook", FutureWarning, stacklevel=3,
             )  # fmt: skip
         for key, hook in forward:
+            if (key, hook) in always:  # it is called once, even if it raises
+                always.remove((key, hook))
             result = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
             if result is not None:
                 output = result
-            if (key, hook) in always:
-                always.remove((key, hook))
         return output if backward is None else _with_output(backward, output)
     except BaseException:
         for key, hook in always:
