@@ -324,3 +324,153 @@ def test_events_for_tensorboard_need_its_package(tmp_path) -> None:
         with SummaryWriter(str(tmp_path)) as writer:
             writer.add_scalar("loss", torch.tensor(1.0), 1)
         assert list(tmp_path.iterdir())
+
+
+def test_a_contexts_base_decorates_functions_and_generators() -> None:
+    from retrograde.dialects.torch.utils._contextlib import _DecoratorContextManager
+
+    inside = []
+
+    class Within(_DecoratorContextManager):
+        def __init__(self, name):
+            self.name = name
+
+        def clone(self):
+            return Within(self.name)
+
+        def __enter__(self):
+            inside.append(self.name)
+
+        def __exit__(self, *error):
+            inside.remove(self.name)
+
+    @Within("a")
+    def function():
+        return list(inside)
+
+    @Within("b")
+    def generator():
+        yield list(inside)
+
+    stream = generator()
+    assert (function(), next(stream), inside) == (["a"], ["b"], [])
+    with pytest.raises(NotImplementedError, match="does not say how it is entered"):
+        _DecoratorContextManager().__enter__()
+
+
+def test_a_dict_by_identity_lets_its_keys_go() -> None:
+    from retrograde.dialects.torch.utils.weak import WeakIdKeyDictionary
+
+    x, y = torch.ones(3), torch.ones(3)
+    held = WeakIdKeyDictionary({x: 1})
+    held[y] = 2
+    assert (held[x], held[y], torch.ones(3) in held, next(iter(held)) is x) == (1, 2, False, True)
+    del held[x]
+    assert (len(held), x in held) == (1, False)
+    del y
+    assert (len(held), list(held)) == (0, [])
+
+
+def test_a_modules_tensor_is_exchanged_by_name() -> None:
+    from retrograde.dialects.torch.nn.utils._named_member_accessor import swap_tensor
+
+    layer = torch.nn.Linear(2, 1)
+    weight, other = layer.weight, torch.full((1, 2), 3.0)
+    assert swap_tensor(layer, "weight", other) is weight
+    assert layer(torch.ones(2)).item() == pytest.approx(6 + layer.bias.item())
+    assert swap_tensor(layer, "weight", weight) is other
+    for given, error in ((("a.b", other), KeyError), (("nothing", other), AttributeError), (("bias", 4), TypeError)):
+        with pytest.raises(error):
+            swap_tensor(layer, *given)
+    assert [name for name, _ in layer.named_parameters()] == ["weight", "bias"]
+
+
+def test_seeds_of_workers_are_pytorchs() -> None:
+    from retrograde.dialects.torch.utils.data._utils.worker import _generate_state
+
+    assert _generate_state(2**40 + 17, 3) == [946516139, 3429289954, 681341045, 323328356]
+
+
+def test_a_package_batches_a_type_of_its_own() -> None:
+    from retrograde.dialects.torch.utils.data._utils.collate import default_collate, default_collate_fn_map
+
+    class Pair:
+        def __init__(self, x):
+            self.x = x
+
+    default_collate_fn_map[Pair] = lambda batch, *, collate_fn_map: sum(pair.x for pair in batch)
+    try:
+        assert default_collate([{"p": Pair(1)}, {"p": Pair(2)}]) == {"p": 3}
+    finally:
+        del default_collate_fn_map[Pair]
+    with pytest.raises(TypeError, match="Pair"):
+        default_collate([Pair(1)])
+
+
+def test_containers_are_spread_over_others() -> None:
+    from retrograde.dialects.torch.utils import _pytree
+
+    structure = _pytree.tree_structure((1, [2, 3], {"a": 4}))
+    assert _pytree._broadcast_to_and_flatten((0, None, {"a": 1}), structure) == [0, None, None, 1]
+    assert _pytree._broadcast_to_and_flatten(5, structure) == [5, 5, 5, 5]
+    assert _pytree._broadcast_to_and_flatten((0, 1), structure) is None
+
+
+def test_what_sees_operators_or_maps_containers_says_that_it_does_not() -> None:
+    from retrograde.dialects.torch._C._functorch import _add_batch_dim
+    from retrograde.dialects.torch.ao.quantization import ObserverBase
+    from retrograde.dialects.torch.utils._python_dispatch import TorchDispatchMode, is_traceable_wrapper_subclass
+
+    assert not is_traceable_wrapper_subclass(torch.ones(1))
+    calls = (TorchDispatchMode().__enter__,), (ObserverBase,), (torch.jit._get_trace_graph, None), (_add_batch_dim, None, 0, 1)
+    for refused, *args in calls:
+        with pytest.raises(NotImplementedError):
+            refused(*args)
+
+
+def test_names_of_quantized_dtypes_are_no_dtypes_of_tensors() -> None:
+    assert (repr(torch.qint8), torch.quint8.is_signed, torch.qint32.itemsize) == ("torch.qint8", False, 4)
+    with pytest.raises(NotImplementedError, match="quint8"):
+        torch.ones(2, dtype=torch.quint8)
+
+
+def test_a_mode_is_noticed() -> None:
+    from retrograde.dialects.torch.overrides import TorchFunctionMode
+
+    class Silent(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    assert not torch._C._is_torch_function_mode_enabled()
+    with Silent():
+        assert torch._C._is_torch_function_mode_enabled()
+
+
+def test_types_of_results_are_there_before_their_operations_ran() -> None:
+    program = "print(torch.return_types.max, torch.max(torch.ones(1, 2), 1).indices.tolist())"
+    command = [sys.executable, "-c", f"from retrograde.dialects import torch; {program}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "<class 'torch.return_types.max'> [0]\n"
+
+
+def test_collectives_of_one_process_give_gradients() -> None:
+    from retrograde.dialects.torch import distributed
+    from retrograde.dialects.torch.distributed import nn
+
+    distributed.init_process_group("gloo", rank=0, world_size=1)
+    try:
+        x = torch.tensor([2.0], requires_grad=True)
+        (3 * nn.all_reduce(x) + nn.all_gather(x)[0]).backward()
+        assert x.grad.tolist() == [4.0]
+        with pytest.raises(ValueError, match="process 1"):
+            nn.broadcast(x, 1)
+    finally:
+        distributed.destroy_process_group()
+
+
+def test_lerp_takes_its_end_by_name() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert x.lerp_(end=torch.tensor([3.0, 4.0]), weight=0.5) is x
+    assert x.tolist() == [2.0, 3.0]
+    with pytest.raises(TypeError):
+        x.lerp_(weight=0.5)

@@ -60,7 +60,7 @@ class _Nameable(dtype):
 
     def __init__(self, name: str, itemsize: int, category: int) -> None:
         self.name, self.itemsize, self.category = name, itemsize, category
-        self.is_floating_point, self.is_complex, self.is_signed = category == 2, category == 3, True
+        self.is_floating_point, self.is_complex, self.is_signed = category == 2, category == 3, "uint" not in name
 
     @property
     def np(self) -> Any:  # type: ignore[override]
@@ -70,6 +70,7 @@ class _Nameable(dtype):
 
 _Nameable.__module__, _Nameable.__qualname__ = "torch", "dtype"
 complex32 = _Nameable("complex32", 4, 3)
+QUANTIZED = tuple(_Nameable(name, size, 1) for name, size in (("qint8", 1), ("quint8", 1), ("qint32", 4), ("quint4x2", 1)))
 
 ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
        complex64, complex128)  # fmt: skip
@@ -77,7 +78,8 @@ FROM_NUMPY: dict[np.dtype, dtype] = {d.np: d for d in (*ALL, *FLOAT8)}
 
 ALIASES = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
-    "cfloat": complex64, "cdouble": complex128, "complex32": complex32, "chalf": complex32, **{d.name: d for d in FLOAT8},
+    "cfloat": complex64, "cdouble": complex128, "complex32": complex32, "chalf": complex32,
+    **{d.name: d for d in (*FLOAT8, *QUANTIZED)},
 }  # fmt: skip
 
 

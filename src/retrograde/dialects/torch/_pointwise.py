@@ -318,7 +318,9 @@ def _weighted_in_place(name: str, op: Callable[..., Any], word: str, *, position
     """Let an in-place method with a factor, by its name or also by position, write at once where there is no history."""
     general = METHODS[name]
 
-    def method(self: Any, other: Any, *last: Any, **options: Any) -> Any:
+    def method(self: Any, other: Any = None, *last: Any, **options: Any) -> Any:
+        if other is None:  # by name, as `end` of lerp_ is
+            return general(self, **options)
         by: Any = None
         if len(options) == 1 and not last:
             by = options.get(word)

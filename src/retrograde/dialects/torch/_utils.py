@@ -1,11 +1,11 @@
-"""`torch._utils`: several tensors in one vector and back, as packages import them."""
+"""`torch._utils`: several tensors in one vector and back, and the devices that there are, as packages import them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ._api import FUNCTIONS
+from ._api import FUNCTIONS, submodule
 
 
 def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
@@ -21,3 +21,15 @@ def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ..
         parts.append(flat[start : start + n].view(t.shape))
         start += n
     return tuple(parts)
+
+
+def _get_available_device_type() -> str | None:
+    """The kind of accelerator that is at hand: None."""
+    return None
+
+
+def _get_device_module(device_type: str) -> Any:
+    """The module of a kind of device, `torch.cpu`; raises RuntimeError for a kind that is not there."""
+    if device_type != "cpu":
+        raise RuntimeError(f"_get_device_module: wanted 'cpu', the device of this dialect, got {device_type!r}")
+    return submodule(__package__, device_type)

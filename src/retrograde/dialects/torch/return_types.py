@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._return_types import TYPES
+from ._return_types import TYPES, return_type
 
+for _name in ("cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"):
+    return_type(_name, "values", "indices")  # their operations make them at the first call
 
 def __getattr__(name: str) -> Any:
     if name in TYPES:

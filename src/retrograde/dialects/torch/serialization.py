@@ -11,9 +11,12 @@ from ._save_load import get_unsafe_globals_in_checkpoint, load, save
 from ._size import device
 
 __all__ = [
-    "MAP_LOCATION", "add_safe_globals", "clear_safe_globals", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load",
-    "safe_globals", "save",
+    "DEFAULT_PROTOCOL", "MAP_LOCATION", "add_safe_globals", "clear_safe_globals", "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save",
 ]  # fmt: skip
+
+DEFAULT_PROTOCOL = 2
+"""Of pickles, where `save` is told none."""
 
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 """What `load` takes as `map_location`; for annotations."""

@@ -9,6 +9,7 @@ from ...._state import state
 from .._api import missing
 from .._function_protocol import all_disabled as DisableTorchFunction
 from .._function_protocol import disabled as DisableTorchFunctionSubclass
+from .._function_protocol import state as _protocol
 from .._function_protocol import never as _disabled_torch_function_impl
 from .._linalg_error import _LinAlgError
 from .._tensor import Tensor
@@ -19,7 +20,7 @@ from ..random import Generator
 from . import _functorch, _nn
 
 __all__ = [
-    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Value", "_LinAlgError",
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "Graph", "Value", "_LinAlgError",
     "_current_graph_task_execution_order", "_current_graph_task_id", "_disabled_torch_function_impl", "_get_tracing_state",
     "_log_api_usage_once", "_will_engine_execute_node",
 ]  # fmt: skip
@@ -36,6 +37,11 @@ def _get_tracing_state() -> None:
 def _are_functorch_transforms_active() -> bool:
     """Whether a functional transform (vmap, grad, jvp ...) is open."""
     return bool(state.levels)
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a `TorchFunctionMode` answers for functions."""
+    return bool(_protocol.modes)
 
 
 class DispatchKey(enum.Enum):
@@ -75,6 +81,10 @@ _TensorMeta = type(Tensor)
 
 class Value:
     """A value of a TorchScript graph: there is none here."""
+
+
+class Graph:
+    """A TorchScript graph: there is none here."""
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ....core.batched import BatchedArray
 from .._api import missing
@@ -16,6 +16,23 @@ def is_batchedtensor(tensor: Any) -> bool:
 def is_legacy_batchedtensor(tensor: Any) -> bool:
     """Whether it is so by the first form of vmap, which is the same here: no."""
     return False
+
+
+def get_unwrapped(tensor: Any) -> NoReturn:
+    """Raises NotImplementedError, as the other two below: a package's own containers are not mapped over."""
+    raise _no_containers("get_unwrapped")
+
+
+def _add_batch_dim(tensor: Any, in_dim: int, level: int) -> NoReturn:
+    raise _no_containers("_add_batch_dim")
+
+
+def _remove_batch_dim(tensor: Any, level: int, batch_size: int, out_dim: int) -> NoReturn:
+    raise _no_containers("_remove_batch_dim")
+
+
+def _no_containers(name: str) -> NotImplementedError:
+    return NotImplementedError(f"{name}: vmap maps over tensors in tuples, lists and dicts here; give it those of the container")
 
 
 def __getattr__(name: str) -> Any:

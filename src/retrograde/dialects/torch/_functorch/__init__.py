@@ -24,28 +24,39 @@ from ..func import (
 from ..func import _stateless
 
 
-def make_functional(model: _Any, disable_autograd_tracking: bool = False) -> tuple[_Callable[..., _Any], tuple[_Any, ...]]:
+class FunctionalModuleWithBuffers:
+    """`f(params, buffers, *args)` that computes what a module does."""
+
+    def __init__(self, stateless: _Any, names: list[str]) -> None:
+        self.stateless_model, self.names = stateless, names
+
+    def __call__(self, params: _Any, buffers: _Any, *args: _Any, **kwargs: _Any) -> _Any:
+        return functional_call(self.stateless_model, dict(zip(self.names, [*params, *buffers])), args, kwargs)
+
+
+class FunctionalModule(FunctionalModuleWithBuffers):
+    """`f(params, *args)` that computes what a module without buffers does."""
+
+    def __call__(self, params: _Any, *args: _Any, **kwargs: _Any) -> _Any:
+        return super().__call__(params, (), *args, **kwargs)
+
+
+def make_functional(model: _Any, disable_autograd_tracking: bool = False) -> tuple[FunctionalModule, tuple[_Any, ...]]:
     """`f(params, *args)` that computes what a module does, and its parameters; raises RuntimeError where it has buffers."""
     if any(True for _ in model.buffers()):
         raise RuntimeError("make_functional: the module has buffers; make_functional_with_buffers takes them as well")
     f, params, _ = make_functional_with_buffers(model, disable_autograd_tracking)
-    return lambda params, *args, **kwargs: f(params, (), *args, **kwargs), params
+    return FunctionalModule(f.stateless_model, f.names), params
 
 
 def make_functional_with_buffers(
     model: _Any, disable_autograd_tracking: bool = False
-) -> tuple[_Callable[..., _Any], tuple[_Any, ...], tuple[_Any, ...]]:
+) -> tuple[FunctionalModuleWithBuffers, tuple[_Any, ...], tuple[_Any, ...]]:
     """`f(params, buffers, *args)` that computes what a module does, with its parameters and buffers."""
-    names, values = [n for n, _ in model.named_parameters()], tuple(p for _, p in model.named_parameters())
-    held, buffers = [n for n, _ in model.named_buffers()], tuple(b for _, b in model.named_buffers())
-    stateless = _copy.deepcopy(model)
-    if disable_autograd_tracking:
-        values = tuple(p.detach() for p in values)
-
-    def f(params: _Any, buffers: _Any, *args: _Any, **kwargs: _Any) -> _Any:
-        return functional_call(stateless, dict(zip([*names, *held], [*params, *buffers])), args, kwargs)
-
-    return f, values, buffers
+    params, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+    f = FunctionalModuleWithBuffers(_copy.deepcopy(model), [*params, *buffers])
+    values = tuple(p.detach() if disable_autograd_tracking else p for p in params.values())
+    return f, values, tuple(buffers.values())
 
 
 def combine_state_for_ensemble(models: _Any) -> tuple[_Callable[..., _Any], tuple[_Any, ...], tuple[_Any, ...]]:
@@ -58,8 +69,9 @@ def combine_state_for_ensemble(models: _Any) -> tuple[_Callable[..., _Any], tupl
 
 
 __all__ = [
-    "combine_state_for_ensemble", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
-    "jvp", "linearize", "make_functional", "make_functional_with_buffers", "stack_module_state", "vjp", "vmap",
+    "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functional_call", "functionalize", "grad",
+    "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "make_functional", "make_functional_with_buffers", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -23,6 +23,17 @@ class DeQuantStub(QuantStub):
     """The place where a quantised model would give numbers back; here they go on as they are."""
 
 
+class ObserverBase(Module):
+    """A module that would watch values for their range: no module is one, and none can be made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refusing(type(self).__name__)()
+
+
+class FakeQuantizeBase(ObserverBase):
+    """A module that would round values as quantising does: no module is one, and none can be made."""
+
+
 def _refusing(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(

@@ -101,12 +101,12 @@ def isinstance(obj: _Any, target_type: _Any) -> bool:
     return builtins.isinstance(obj, typing.get_origin(target_type) or target_type)
 
 
-def _unsupported(name: str) -> _Callable[..., _Any]:
+_SAVED = "save state_dict() with torch.save, and load it into a module built by its class"
+
+
+def _unsupported(name: str, remedy: str = _SAVED) -> _Callable[..., _Any]:
     def function(*args: _Any, **kwargs: _Any) -> _Any:
-        raise NotImplementedError(
-            f"torch.jit.{name}: retrograde's torch dialect has no TorchScript; save state_dict() with torch.save, "
-            "and load it into a module built by its class"
-        )
+        raise NotImplementedError(f"torch.jit.{name}: retrograde's torch dialect has no TorchScript; {remedy}")
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "Raises NotImplementedError: there are no TorchScript files here."
@@ -122,6 +122,7 @@ class ScriptFunction:
 
 
 save, load = _unsupported("save"), _unsupported("load")
+_get_trace_graph = _unsupported("_get_trace_graph", "torch.fx.symbolic_trace gives the graph of a module")
 
 
 def __getattr__(name: str) -> _Any:

@@ -81,7 +81,7 @@ class Buffer(Tensor, result=Tensor):
         """As Parameter's."""
 
 
-class _Uninitialized(Tensor, result=Tensor):
+class UninitializedTensorMixin(Tensor, result=Tensor):
     """What tensors have in common that wait for their shape: they can be materialized, and little else."""
 
     _becomes: type
@@ -106,7 +106,7 @@ class _Uninitialized(Tensor, result=Tensor):
         return f"<{type(self).__name__}>"
 
 
-class UninitializedParameter(_Uninitialized, Parameter, result=Tensor):
+class UninitializedParameter(UninitializedTensorMixin, Parameter, result=Tensor):
     """A parameter whose shape is not known yet, as lazy modules have them."""
 
     _becomes = Parameter
@@ -129,7 +129,7 @@ class UninitializedParameter(_Uninitialized, Parameter, result=Tensor):
         return type(self), (self.requires_grad, None, self.dtype)
 
 
-class UninitializedBuffer(_Uninitialized, result=Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, result=Tensor):
     """A buffer whose shape is not known yet."""
 
     _becomes = Tensor
@@ -150,7 +150,7 @@ class UninitializedBuffer(_Uninitialized, result=Tensor):
 
 def is_lazy(param: Any) -> bool:
     """Whether a tensor waits for its shape."""
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)
 
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]

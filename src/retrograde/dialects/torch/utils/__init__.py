@@ -8,8 +8,8 @@ from .._api import missing as _missing
 from .._api import submodule as _submodule
 
 _SUBMODULES = (
-    "_foreach_utils", "_pytree", "benchmark", "flop_counter", "model_zoo",
-    "tensorboard", "checkpoint", "data", "dlpack", "hooks",
+    "_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "flop_counter", "model_zoo",
+    "tensorboard", "checkpoint", "data", "dlpack", "hooks", "weak",
 )  # fmt: skip
 
 

@@ -222,6 +222,43 @@ def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], A
     return [(MappingKey(k), v) for k, v in d.items()], list(d)
 
 
+def _list_flatten(d: list[Any]) -> tuple[list[Any], None]:
+    return d, None
+
+
+def _list_unflatten(values: Iterable[Any], context: None) -> list[Any]:
+    return list(values)
+
+
+def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[Any, Any]], None]:
+    return [(SequenceKey(i), v) for i, v in enumerate(d)], None
+
+
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether an object is one of C's named sequences (`os.stat_result`), whose type makes one of a single sequence."""
+    kind = type(obj)
+    return isinstance(obj, tuple) and kind.__bases__ == (tuple,) and isinstance(getattr(kind, "n_fields", None), int)
+
+
+def _broadcast_to_and_flatten(tree: Any, treespec: TreeDef, is_leaf: Callable[[Any], bool] | None = None) -> list[Any] | None:
+    """The leaves of a container spread over those of a structure that begins like it; None where it does not."""
+    leaves, structure = tree_flatten(tree, is_leaf)
+    if structure == treespec:
+        return leaves
+    if isinstance(structure, LeafSpec):
+        return leaves * treespec.leaves
+    if (structure.kind, structure.aux) != (treespec.kind, treespec.aux) or len(structure.children) != len(treespec.children):
+        return None
+    spread: list[Any] = []
+    for child, below in zip(structure.children, treespec.children):
+        part, leaves = unflatten(child, leaves[: child.leaves]), leaves[child.leaves :]
+        found = _broadcast_to_and_flatten(part, below, is_leaf)
+        if found is None:
+            return None
+        spread += found
+    return spread
+
+
 def register_pytree_node(
     cls: type, flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_fn: Callable[[Any, Any], Any], **_: Any
 ) -> None:

@@ -32,6 +32,7 @@ from ._module_hooks import (
 )
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+_global_parameter_registration_hooks = hooks.REGISTRATION["parameter"]
 _HOOK_TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_old_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",

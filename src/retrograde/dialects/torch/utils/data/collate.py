@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -13,6 +14,11 @@ from ..._tensor import Tensor
 
 # Strings, bytes and objects stay what they are.
 _NO_TENSOR_KINDS = "SaUO"
+np_str_obj_array_pattern = re.compile(f"[{_NO_TENSOR_KINDS}]")
+"""What is found in the code (`dtype.str`) of such a NumPy dtype."""
+
+default_collate_fn_map: dict[Any, Any] = {}
+"""How packages have `default_collate` batch their own types: `f(batch, collate_fn_map=...)` by type."""
 
 
 def default_convert(data: Any) -> Any:
@@ -39,6 +45,9 @@ def default_collate(batch: Any) -> Any:
         RuntimeError: sequences of different lengths, or tensors of different shapes.
     """
     first = batch[0]
+    for kind, collate in default_collate_fn_map.items():
+        if isinstance(first, kind):
+            return collate(batch, collate_fn_map=default_collate_fn_map)
     if isinstance(first, Tensor):
         return torch.stack(batch, 0)
     if isinstance(first, np.ndarray):
