@@ -10,6 +10,7 @@ from ..core.unwrap import constant
 from ..core.value import dtype_of, shape_of
 from ..ops import comparison as cmp
 from ..ops import contraction as ct
+from ..ops import elementwise as ew
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..ops.indexing import take_along_axis
@@ -46,7 +47,7 @@ def deformable_convolution(
     )
     moved = st.reshape(offset, shape=(batch, offset_groups, taps, 2, h, w))
     every = slice(None)
-    at = st.getitem(moved, index=(every, every, every, 0)) + y, st.getitem(moved, index=(every, every, every, 1)) + across
+    at = [ew.add(st.getitem(moved, index=(every, every, every, k)), grid) for k, grid in enumerate((y, across))]
     low = [sel.floor(constant(a)) for a in at]
     within = cmp.logical_and(*(cmp.greater(constant(a), -1) for a in at))  # at -1 itself there is no gradient
     part = [a - b for a, b in zip(at, low)]

@@ -174,6 +174,10 @@ _LAMBDAS: dict[str, Case] = {
     "fold": (lambda x: ops.fold(x, (2, 3), 2), (uniform(-1, 1, 1, 4, 2),)),
     "interpolate": (lambda x: ops.interpolate(x, (3, 5), mode="bilinear"), (IMAGE,)),
     "upsample": (lambda x: ops.upsample(x, (6, 5)), (IMAGE,)),
+    "deformable_conv2d": (
+        lambda x, w, o: ops.deformable_conv2d(x, w, o, (2, 2), (1, 1, 2, 2), (0, 0, 0, 0)),
+        (uniform(-1, 1, 1, 2, 3, 3), uniform(-1, 1, 1, 2, 2, 2), uniform(0.15, 0.85, 1, 12, 1, 1)),
+    ),
     "grid_sample": (ops.grid_sample, (IMAGE, uniform(-0.83, 0.81, 1, 2, 2, 2))),
     "affine_grid": (lambda t: ops.affine_grid(t, (1, 1, 2, 3)), (X[None],)),
     "gather": (lambda x: ops.gather(x, whole(0, 2, 0), 1), (X,)), "take": (lambda x: ops.take(x, whole(0, 5, 0)), (X,)),
@@ -470,6 +474,10 @@ FUNCTIONS.update({
     "stft": (lambda x: ops.stft(x, 4, 2), (uniform(-2.03, 2.02, 9),)),
 })  # fmt: skip
 PRIMITIVES.update({
+    "Coalesce": (lambda v: ops.Coalesce()(whole([[1, 0, 0], [2, 1, 1]]), v, whole(3, 3))[1], (V,)),
+    "TransposeView": (lambda x: ops.operations.TransposeView()(x, (1, 0)), (X,)),
+    "TransposeExtView": (lambda x: ops.operations.TransposeExtView()(x, 0, 1), (X,)),
+    "SelectView": (lambda x: ops.operations.SelectView()(x, 1, 0), (X,)),
     "BoundingBoxEncode": (ops.BoundingBoxEncode(), (BOXES, OTHERS)),
     "BoundingBoxDecode": (ops.BoundingBoxDecode((20, 30)), (BOXES + 5, OTHERS / 9)),
     "CropAndResize": (lambda x: ops.CropAndResize()(x, _single([[0.1, 0.2, 0.8, 0.9]]), whole([1]), (2, 3)), (PIXELS,)),
@@ -534,7 +542,7 @@ AdamNoUpdateParam Bincount HistogramSummary ImageSummary MapUniform MatrixLogari
 AdjustHue AdjustSaturation AllFinite BartlettWindow BlackmanWindow CTCGreedyDecoder CheckValid CompareAndBitpack
 ComputeAccidentalHits ConcatOffset ConfusionMatrix DataFormatDimMap DataFormatVecPermute FloatStatus HSVToRGB HammingWindow
 HistogramFixedWidth ListDiff LogNormalReverse LogUniformCandidateSampler MultinomialWithReplacement NMSWithMask NoRepeatNGram
-NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps PyFunc RGBToHSV RaggedRange Randperm RangeV2
+EditDistance NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps PyFunc RGBToHSV RaggedRange Randperm RangeV2
 SubAndFilter Uniform UniformCandidateSampler check_valid stop_gradient_ switch_layer tail
 scalar_add scalar_sub scalar_mul scalar_div scalar_floordiv scalar_mod scalar_pow scalar_eq scalar_lt scalar_gt
 scalar_le scalar_ge scalar_max scalar_min scalar_uadd scalar_usub scalar_log
@@ -559,7 +567,8 @@ random_categorical random_gamma random_poisson randperm range rank rfftfreq rrel
 searchsorted sequence_mask shape shape_ shuffle signbit size standard_laplace standard_normal stop_gradient tensor
 tril_indices triu_indices tuple_to_array uniform unique unique_consecutive unique_with_pad zeros zeros_like
 """
-NOT_DIFFERENTIABLE = frozenset(_CONSTANT.split())
+# ResizeArea is float32 whatever it is given; its derivative is in test_primitive_classes.py.
+NOT_DIFFERENTIABLE = frozenset(_CONSTANT.split()) | {"ResizeArea"}
 """Functions of integers and booleans, of random numbers, those that make tensors from none; and `geqrf`, whose Householder
 vectors have no derivative here (that of `qr` is there)."""
 

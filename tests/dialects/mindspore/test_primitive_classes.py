@@ -1,4 +1,5 @@
-"""Primitive classes that MindSpore has no kernel for on a CPU, against formulas; the others stand in data/ops.json."""
+"""Primitive classes that MindSpore has no kernel for on a CPU, against formulas, and some whose figures are MindSpore 2.10's;
+the others stand in data/ops.json."""
 
 from __future__ import annotations
 
@@ -137,3 +138,43 @@ def test_draws_of_classes() -> None:
     assert order.tolist()[3:] == [-1, -1]
     with pytest.raises(ValueError, match="different ones"):
         ops.UniformCandidateSampler(1, 5, True, 4)(Tensor([[1]]))
+
+
+def some(*shape: int) -> Tensor:
+    return Tensor(np.sin(np.arange(int(np.prod(shape))) * 1.7).reshape(shape).astype(np.float32))
+
+
+def test_convolutions_beside_the_grid() -> None:
+    out = ops.deformable_conv2d(some(1, 4, 4, 4), some(2, 2, 2, 2), some(1, 24, 2, 2), (2, 2), (1, 1, 2, 2), (0, 0, 0, 0),
+                                groups=2, deformable_groups=2)  # fmt: skip
+    wanted = [-0.2147, 0.2682, -0.2008, -0.7393, -0.7210, -1.0550, -0.3832, -0.7408]
+    np.testing.assert_allclose(out.asnumpy().ravel(), wanted, atol=1e-4)
+    grads = ms.grad(lambda x, w, o: ops.deformable_conv2d(x, w, o, (2, 2), (1, 1, 1, 1), (0, 0, 0, 0)), (0, 1, 2))(
+        some(1, 2, 3, 3), some(1, 2, 2, 2), some(1, 12, 2, 2)
+    )
+    firsts = [0.2005, -0.3083, -0.6513], [0.4115, -0.7625, 0.0563], [0.4712, -0.0721, 0.2630]
+    for g, first in zip(grads, firsts, strict=True):
+        np.testing.assert_allclose(g.asnumpy().ravel()[:3], first, atol=1e-4)
+    with pytest.raises(ValueError, match="offsets"):
+        ops.deformable_conv2d(some(1, 2, 3, 3), some(1, 2, 2, 2), some(1, 8, 2, 2), (2, 2), (1, 1, 1, 1), (0, 0, 0, 0))
+
+
+def test_places_sequences_and_areas() -> None:
+    at, values, _ = ops.Coalesce()(Tensor([[1, 0, 0], [2, 1, 1]]), Tensor([4.0, 1.0, 5.0]), Tensor([3, 3]))
+    assert (at.tolist(), values.tolist()) == ([[0, 1], [1, 2]], [6.0, 4.0])
+    given = Tensor([[0, 0, 0], [1, 0, 1], [1, 1, 1]]), Tensor([1, 2, 3]), Tensor([3, 1, 2])
+    wanted = Tensor([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1]]), Tensor([1, 2, 3, 1]), Tensor([2, 2, 2])
+    assert ops.EditDistance()(*given, *wanted).tolist() == [[1, 1], [1, 0], [0, 0]]
+    image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1))
+    small = ops.ResizeArea()(image, Tensor([2, 3]))
+    np.testing.assert_allclose(small.asnumpy().ravel(), [2.25, 3.5, 4.75, 10.25, 11.5, 12.75], rtol=1e-6)
+    assert ops.ResizeArea(True)(image, Tensor([2, 2])).shape == (1, 2, 2, 1)
+    g = ms.grad(lambda x: ops.ResizeArea()(x, Tensor([2, 3])))(image)
+    np.testing.assert_allclose(g.asnumpy().ravel(), [0.375] * 16, rtol=1e-6)  # six of sixteen
+
+
+def test_views_by_axes() -> None:
+    x = some(2, 3)
+    for view in (ops.operations.TransposeView()(x, (1, 0)), ops.operations.TransposeExtView()(x, 0, 1)):
+        assert view.tolist() == x.T.tolist()
+    assert ops.operations.SelectView()(x, 1, 0).tolist() == x[1].tolist()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value
+from ...learn.deformable import deformable_convolution, result_size
 from ...learn.layers import shuffles
 from ...ops import manipulation as mp
 from ...ops import resample as rs
@@ -268,3 +269,34 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
     common = sides[..., 0] * sides[..., 1]
     first, second = ((x[:, 2] - x[:, 0] + 1.0) * (x[:, 3] - x[:, 1] + 1.0) for x in (a, b))
     return common / (first[None, :] + second[:, None] - common if mode == "iou" else second[:, None])
+
+
+@api(method=False)
+def deformable_conv2d(
+    x: Any, weight: Any, offsets: Any, kernel_size: Any, strides: Any, padding: Any, bias: Any = None,
+    dilations: Any = (1, 1, 1, 1), groups: int = 1, deformable_groups: int = 1, modulated: bool = True,
+) -> Any:  # fmt: skip
+    """A convolution that reads beside its grid: `offsets` (N, 3 · deformable_groups · kh · kw, h, w) say how far across and
+    down, and with which weight.
+
+    Raises ValueError for padding that differs between the sides of an axis, and for offsets of another shape.
+    """
+    op = "deformable_conv2d"
+    x, weight, moved = (single(op, v, FLOATING) for v in (x, weight, offsets))
+    if modulated is not True:
+        raise ValueError(f"{op}: modulated must be True, got {modulated!r}")
+    kernel, steps, apart = (integers(op, "kernel_size", kernel_size), integers(op, "strides", strides)[2:],
+                            integers(op, "dilations", dilations)[2:])  # fmt: skip
+    top, bottom, left, right = integers(op, "padding", padding)
+    if top != bottom or left != right:
+        raise ValueError(f"{op}: padding must be the same on both sides of an axis, got {padding}")
+    pads, taps = (top, left), kernel[0] * kernel[1]
+    size = result_size(x.shape[2:], kernel, steps, pads, apart)
+    wanted = (x.shape[0], 3 * deformable_groups * taps, *size)
+    if moved.shape != wanted:
+        raise ValueError(f"{op}: offsets must have the shape {wanted}, got {moved.shape}")
+    parts = st.reshape(moved, shape=(x.shape[0], 3, deformable_groups * taps, *size))
+    across, down, mask = (st.getitem(parts, index=(slice(None), k)) for k in range(3))
+    pairs = st.reshape(st.stack(down, across, axis=2), shape=(x.shape[0], 2 * deformable_groups * taps, *size))
+    out = deformable_convolution(x, pairs, weight, mask, steps, pads, apart, groups, deformable_groups)
+    return out if bias is None else out + st.reshape(bias, shape=(1, bias.size, 1, 1))

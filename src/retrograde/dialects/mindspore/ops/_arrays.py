@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +17,10 @@ from .. import _layers, _random
 from .._api import FUNCTIONS as F
 from .._api import METHODS as M
 from .._assign import written
-from .._dtype import as_dtype
+from .._dtype import as_dtype, float32
 from .._promote import FLOATING, single, tensor_argument, to_dtype
 from .._recording import Recording
+from .._sparse import COOTensor
 from .._stream import generator
 from .._tensor import Tensor, from_array
 from ._updates import _adam as adam_step
@@ -394,6 +396,64 @@ def _shuffled(n: Any, *, max_length: int, pad: int, dtype: Any) -> Any:
     return from_array(out)
 
 
+# ------------------------------------------------------------------------------------------ places, sequences, areas
+
+
+def _ordered(indices: Any, values: Any, shape: Any) -> tuple[Any, Any, Any]:
+    """The places (axes, elements) of a sparse tensor in order, each once, with the sums of their values."""
+    places = _array("Coalesce", indices)
+    found = COOTensor(from_array(places.T.copy()), values, tuple(_array("Coalesce", shape).tolist())).coalesce()
+    return from_array(found._coordinates().T.copy()), found.values, shape
+
+
+def _sequences(op: str, places: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
+    """The values of each last axis of a sparse tensor, by the place along the others."""
+    found: dict[tuple[int, ...], list[Any]] = {}
+    for place, value in zip(_array(op, places), _array(op, values)):
+        found.setdefault(tuple(map(int, place[:-1])), []).append(value)
+    return found
+
+
+def _distance(a: list[Any], b: list[Any]) -> int:
+    """How many elements have to be put in, taken out or replaced to make one list of the other."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def _edits(*parts: Any, normalize: bool) -> Any:
+    op = "EditDistance"
+    given, wanted = _sequences(op, *parts[:2]), _sequences(op, *parts[3:5])
+    shape = np.maximum(_array(op, parts[2]), _array(op, parts[5]))[:-1]
+    out = np.zeros(shape, np.float32)
+    for place in {*given, *wanted}:
+        a, b = given.get(place, []), wanted.get(place, [])
+        with np.errstate(divide="ignore"):
+            out[place] = np.float32(_distance(a, b)) / np.float32(len(b) if normalize else 1)
+    return from_array(out)
+
+
+def _areas(before: int, after: int, align: bool) -> np.ndarray:
+    """Which part of each place a longer or shorter axis's places lie on: (after, before)."""
+    scale = (before - 1) / (after - 1) if align and after > 1 else before / after
+    low = np.arange(after)[:, None] * scale
+    at = np.arange(math.ceil(low[-1, 0] + scale))
+    parts = np.clip(np.minimum(at + 1, low + scale) - np.maximum(at, low), 0, None) / scale
+    weights = np.zeros((after, before))
+    np.add.at(weights.T, np.minimum(at, before - 1), parts.T)
+    return weights
+
+
+def _resized(x: Any, size: Any, *, align_corners: bool) -> Any:
+    x = to_dtype(tensor_argument("ResizeArea", x), float32)
+    down, across = (_areas(n, int(m), align_corners).astype(np.float32)
+                    for n, m in zip(x.shape[1:3], _array("ResizeArea", size)))  # fmt: skip
+    return F["einsum"]("ia,nabc,jb->nijc", from_array(down), x, from_array(across))
+
+
 # ------------------------------------------------------------------------------------------ what cannot be
 
 
@@ -418,6 +478,10 @@ _REFUSED = {
 }  # fmt: skip
 
 ROWS: dict[str, tuple[str, Function]] = {
+    "Coalesce": ("", _ordered), "EditDistance": ("normalize=True", _edits), "ResizeArea": ("align_corners=False", _resized),
+    "TransposeView": ("", lambda x, axes: F["transpose"](x, tuple(axes))),
+    "TransposeExtView": ("", lambda x, a, b: F["swapaxes"](x, a, b)),
+    "SelectView": ("", lambda x, i, axis: M["select"](x, axis, i)),
     "BartlettWindow": ("periodic=True, dtype=float32", _window("bartlett")),
     "BlackmanWindow": ("periodic=True, dtype=float32", _window("blackman")),
     "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype=float32", _window("hamming")),
