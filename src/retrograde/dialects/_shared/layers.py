@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -141,7 +142,9 @@ class _Row:
         scope = {
             **self.module, "_f": self.f, "_functions": self.kind.functions, "_cls": self.cls, "_then": self.then, **self.fixed,
         }  # fmt: skip
-        exec(_code(source, self.name), scope)  # noqa: S102 - our own rows
+        place = f"<retrograde layer {self.cls.__module__}.{self.name}.{method}>"
+        linecache.cache[place] = (len(source), None, source.splitlines(True), place)  # what tracebacks show
+        exec(compile(source, place, "exec", annotations.compiler_flag, True), scope)  # noqa: S102 - our own rows
         f = _called(scope[method], self.name, method)
         f.__module__ = self.cls.__module__
         if method != "__init__":
@@ -201,11 +204,6 @@ class _Listed:
     def __get__(self, instance: Any, owner: type) -> list[str]:
         row = self.row
         return [*getattr(row.base, row.kind.listed, ()), *(n for n in row.names if n not in row.handed)]
-
-
-@functools.cache
-def _code(source: str, name: str) -> Any:
-    return compile(source, f"<retrograde layer {name}>", "exec", annotations.compiler_flag, True)
 
 
 @functools.cache
