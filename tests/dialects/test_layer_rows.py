@@ -58,6 +58,9 @@ def test_a_row_is_a_class() -> None:
         assert type(other) is nn.Threshold
         assert repr(other) == repr(threshold)
     assert "x where it is above `threshold`" in pydoc.render_doc(nn.Threshold)
+    assert inspect.getsource(nn.Threshold.forward).splitlines()[1] == (
+        "    return _functions.threshold(input, threshold=self.threshold, value=self.value, inplace=self.inplace)"
+    )
     with pytest.raises(TypeError, match=r"Threshold\.__init__\(\) missing 1 required positional argument: 'value'"):
         nn.Threshold(1.0)
 

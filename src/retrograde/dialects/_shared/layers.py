@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -74,7 +75,7 @@ class Layers:
         if f is not None:
             code = getattr(f, "__code__", None)
             own = code is not None and code.co_varnames[:1] == ("self",)
-            members[self.forward] = self._method(f, name) if own else _Unwritten(row, self.forward)
+            members[self.forward] = _called(self.annotated(f), name, self.forward) if own else _Unwritten(row, self.forward)
         if shows is None:
             shows = self.shows and not inherits
         if callable(shows):
@@ -85,12 +86,13 @@ class Layers:
         _ROWS[row.cls] = row
         return row.cls
 
-    def _method(self, f: Any, name: str) -> Any:
-        """A function that is a forward method already, with what a lambda expression cannot say of its operands."""
-        if self.tensor and f.__name__ == "<lambda>":
-            inputs = f.__code__.co_varnames[1 : f.__code__.co_argcount - len(f.__defaults__ or ())]
-            f.__annotations__ = dict.fromkeys((*inputs, "return"), self.tensor)
-        return _called(f, name, self.forward)
+    def annotated(self, f: Any, returns: bool = True) -> Any:
+        """A forward method, with what its text does not say: that its operands and (`returns`) its result are tensors."""
+        if self.tensor:
+            code = f.__code__
+            known = [*code.co_varnames[1 : code.co_argcount - len(f.__defaults__ or ())], *["return"] * returns]
+            f.__annotations__ = dict.fromkeys(known, self.tensor) | f.__annotations__
+        return f
 
 
 class _Row:
@@ -140,10 +142,13 @@ class _Row:
         scope = {
             **self.module, "_f": self.f, "_functions": self.kind.functions, "_cls": self.cls, "_then": self.then, **self.fixed,
         }  # fmt: skip
-        exec(_code(source, self.name), scope)  # noqa: S102 - our own rows
+        place = f"<retrograde layer {self.cls.__module__}.{self.name}.{method}>"
+        linecache.cache[place] = (len(source), None, source.splitlines(True), place)  # what tracebacks show
+        exec(compile(source, place, "exec", annotations.compiler_flag, True), scope)  # noqa: S102 - our own rows
         f = _called(scope[method], self.name, method)
         f.__module__ = self.cls.__module__
         if method != "__init__":
+            self.kind.annotated(f, "return_indices" not in self.names)
             f.__doc__ = f"What `{self.f.__name__}` gives for the inputs and the options of the layer."
         setattr(self.cls, method, f)
         return f
@@ -161,18 +166,14 @@ class _Row:
         return "\n".join(lines + ["    _then(self)"] * bool(self.then))
 
     def _forward(self) -> str:
-        inputs, tensor = _parameters(self.inputs), self.kind.tensor
+        inputs = _parameters(self.inputs)
         required = len(inputs.args) - len(inputs.defaults)
         given = [a.arg for a in inputs.args[:required]] + [f"{a.arg}={a.arg}" for a in inputs.args[required:]]
         own = [n for n in self.names if n != self.kind.named and n not in self.spent]
         given += ["*" + inputs.vararg.arg] if inputs.vararg else []
         given += [f"{n}=self.{self.kept(n)}" for n in own] + ["training=self.training"] * self.training
         given += ["**" + inputs.kwarg.arg] if inputs.kwarg else []
-        if tensor:
-            for a in inputs.args[:required]:
-                a.annotation = a.annotation or ast.Name(tensor)
-        returned = f" -> {tensor}" if tensor and "return_indices" not in own else ""
-        return f"def {self.kind.forward}(self, {ast.unparse(inputs)}){returned}:\n    return {self.place}({', '.join(given)})"
+        return f"def {self.kind.forward}(self, {self.inputs}):\n    return {self.place}({', '.join(given)})"
 
 
 _ROWS: dict[type, _Row] = {}
@@ -206,10 +207,6 @@ class _Listed:
 
 
 @functools.cache
-def _code(source: str, name: str) -> Any:
-    return compile(source, f"<retrograde layer {name}>", "exec", annotations.compiler_flag, True)
-
-
 def _parameters(text: str) -> ast.arguments:
     """The parameters that stand in a `def` with this text."""
     return ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
