@@ -302,6 +302,56 @@ def test_usage(tmp_path):
     assert "neither program computes a gradient" in run.stdout
 
 
+STARTS = {
+    "torch": """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+x = torch.linspace(-1, 1, 15).reshape(5, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    loss = (net(x) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "paddle": """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Tanh(), paddle.nn.Linear(4, 4))
+x = paddle.linspace(-1, 1, 15).reshape([5, 3])
+optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for _ in range(2):
+    loss = (net(x) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+""",
+}
+"""The same network with other starting values; the second weight is square, and lies the other way round in the second."""
+
+
+def test_starting_values_of_the_other_program(tmp_path):
+    a, b = tmp_path / "a.py", tmp_path / "b.py"
+    a.write_text(STARTS["torch"])
+    b.write_text(STARTS["paddle"])
+    run = diff("--json", a, b)
+    assert run.returncode == 1, run.stderr
+    (note,) = [note for note in json.loads(run.stdout)["notes"] if "--start-from A" in note]
+    assert "B starts from other values than A in net." in note
+    assert "which it makes at line 3" in note
+    run = diff("--json", "--start-from", "A", a, b)
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert answer["verdict"] in ("same", "same up to rounding")
+    assert len(answer["gradients"]) == 4
+    assert not [note for note in answer["notes"] if "--start-from" in note]
+    b.write_text(STARTS["paddle"].replace("4", "5"))
+    run = diff("--start-from", "A", "--map", "net.0.weight=net.0.weight", a, b)
+    assert run.returncode == 2
+    assert "is [4, 3] in A and [3, 5] in B" in run.stderr
+    assert diff("--start-from", "A", "--real-a", a, b).returncode == 2
+
+
 # ------------------------------------------------------------------------------------------ installed frameworks
 
 

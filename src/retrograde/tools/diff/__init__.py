@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         "(default 2e-6 for float32, 1e-10 for float64)")  # fmt: skip
     parser.add_argument("--map", action="append", default=[], metavar="NAME=NAME", type=_mapping,
                         help="a parameter of A and the one of B that it is; may be repeated")  # fmt: skip
+    parser.add_argument("--start-from", choices=["A"], metavar="A",
+                        help="give B the starting values of A, paired by --map, by name, else by order")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
@@ -95,6 +98,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         if getattr(options, f"python_{side}") and not getattr(options, f"real_{side}"):
             print(f"retrograde diff: --python-{side} goes with --real-{side}", file=sys.stderr)
             return FAILED
+    if options.start_from and (options.real_a or options.real_b):
+        print("retrograde diff: --start-from needs both programs on retrograde, without --real-a and --real-b", file=sys.stderr)
+        return FAILED
     with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
         with _progress() as report:
             try:
@@ -130,12 +136,14 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
 
     def widened() -> tuple[Record, Record]:
         again = folder / "double"
-        again.mkdir()
+        again.mkdir(exist_ok=True)
         failure = _record_both(options, again, lambda text: report(f"in double precision: {text}"), "double")
         if failure:
             raise ValueError(f"a program that ended well does not when it is run again: {failure}")
         return Record.read(again / "a"), Record.read(again / "b")
 
+    if options.start_from:
+        _start_alike(options, folder, report)
     collecting = gc.isenabled()
     gc.disable()  # a long record is a million tuples, none of them garbage: looking at them takes three times the rest
     try:
@@ -153,25 +161,50 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
 # ------------------------------------------------------------------------------------------ the two processes
 
 
+def _start_alike(options: argparse.Namespace, folder: Path, report: Callable[[str], None]) -> None:
+    """Run B again with A's starting values, where it has others; raises ValueError where that cannot be."""
+    import numpy as np
+
+    from .record import Record
+    from .starts import starting_values
+
+    given = starting_values(*(Record.read(folder / side) for side in "ab"), options.map)
+    if not given:
+        return
+    for beside in (folder, folder / "double"):  # a second run starts as the first one does
+        beside.mkdir(exist_ok=True)
+        np.savez(beside / "b-starts.npz", **{str(number): x for number, x in given.items()})
+    failure = _record(options, folder, report, "single", "b")
+    if failure:
+        raise ValueError(failure)
+
+
 def _record_both(
     options: argparse.Namespace, folder: Path, report: Callable[[str], None], precision: str = "single"
 ) -> str:  # fmt: skip
     """Run both programs side by side; gives what went wrong, "" if nothing. In double precision, twice as much is kept."""
+    return _record(options, folder, report, precision, "ab")
+
+
+def _record(
+    options: argparse.Namespace, folder: Path, report: Callable[[str], None], precision: str, sides: str
+) -> str:  # fmt: skip
     processes = []
     try:
-        for side in "ab":
+        for side in sides:
             out = folder / side
+            shutil.rmtree(out, ignore_errors=True)
             out.mkdir()
             processes.append(_start(options, side, out, precision))
         while any(p.poll() is None for p in processes):
             time.sleep(0.02)
-            report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in "ab"))
+            report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in sides))
     finally:
         for process in processes:
             if process.poll() is None:
                 process.kill()
                 process.wait()
-    failures = [_failure(getattr(options, side), folder / side) for side in "ab"]
+    failures = [_failure(getattr(options, side), folder / side) for side in sides]
     return "\n".join(text for text in failures if text)
 
 

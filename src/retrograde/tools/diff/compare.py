@@ -18,6 +18,7 @@ from .leaves import LeafPairs
 from .record import ABSENT, Event, Record
 from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
 from .side import LAYOUT_ONLY, Side
+from .starts import offer
 from .values import RESHAPED, Distance
 
 ZERO = "rounding"
@@ -157,6 +158,8 @@ def _judged(
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
     if bad is not None:
+        if not gradients_only and not alignment.widened and (offered := offer(alignment, file_b)):
+            answer.notes.append(offered)
         answer.verdict = DIFFERENT
         answer.difference = _difference(alignment, bad, gradients_only)
         distance = bad.distance

@@ -1,6 +1,7 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
-As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, and the program. It
+As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, and the program. What
+parameters start from may lie beside the folder, in a file of its name and `-starts.npz`. It
 writes the events, the values, now and then how far it is, and at the end how the program ended.
 """
 
@@ -15,19 +16,25 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+
 from ... import _activate, _state
 from ..run import prepare_script
 from .places import is_library
 from .record import BUDGET, Record, Recorder
 
 
-def recorded(path: str | Path, budget: int = BUDGET, widened: bool = False) -> Record:
+def recorded(
+    path: str | Path, budget: int = BUDGET, widened: bool = False, given: dict[int, np.ndarray] | None = None
+) -> Record:  # fmt: skip
     """Run a program in this process, its output discarded, and return what it computed.
 
-    widened: what it would have computed in double precision (wide.py). The dialects must have been activated. What the
-    program leaves behind in the process stays.
+    The dialects must have been activated. What the program leaves behind in the process stays.
+
+    widened: what it would have computed in double precision (wide.py).
+    given: as for a Recorder.
     """
-    recorder = _recorder(widened)(budget=budget)
+    recorder = _recorder(widened)(budget=budget, given=given)
     main = ModuleType("__main__")
     main.__file__ = str(path)
     code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
@@ -68,7 +75,12 @@ def main(arguments: list[str]) -> int:
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
-    recorder = _recorder(precision == "double")(out, int(budget), Progress(out / "progress"))
+    starts = out.parent / f"{out.name}-starts.npz"
+    given = None
+    if starts.exists():
+        with np.load(starts) as file:
+            given = {int(number): file[number] for number in file.files}
+    recorder = _recorder(precision == "double")(out, int(budget), Progress(out / "progress"), given)
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
@@ -82,6 +94,8 @@ def main(arguments: list[str]) -> int:
         while trace is not None and is_library(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         failure = "".join(traceback.format_exception(type(error), error, trace))
+    if not failure and recorder.refused:
+        failure = f"{len(recorder.refused)} of its parameters cannot be given A's starting values where they are first seen"
     if not failure and recorder.elsewhere and not recorder.passes:
         failure = "it runs its backward passes in another thread than the main one, where nothing is recorded"
     recorder.close()

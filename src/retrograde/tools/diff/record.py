@@ -21,7 +21,9 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from ..._state import Observer
+from ...backend.numpy import NUMPY
 from ...core.node import Accumulate, Node, Slot
+from ...core.record import Primitive
 from ...core.value import Value
 from ..arrays import inside, owner_of
 from . import places
@@ -183,7 +185,9 @@ class Recorder(Observer):
     """Events that are kept in memory before they are written."""
 
     def __init__(self, folder: Path | None = None, budget: int = BUDGET,
-                 progress: Callable[[int, int], None] | None = None) -> None:  # fmt: skip
+                 progress: Callable[[int, int], None] | None = None,
+                 given: dict[int, np.ndarray] | None = None) -> None:  # fmt: skip
+        """given: values that the program is to go on with where it has others, by their numbers (`--start-from A`)."""
         self.events: list[Event] = []
         self.values: list[Kept] = []
         self.leaves: list[Leaf] = []
@@ -192,6 +196,11 @@ class Recorder(Observer):
         self._flushed = [0, 0]  # events and values that have been written already
         self._size = 0
         self._folder, self._budget, self._progress = folder, budget, progress
+        self._given = given or {}
+        self._started = False
+        """Whether something that an operation has read already was given only now."""
+        self.refused: list[int] = []
+        """The numbers of given values for which the program has memory of another shape, or none that may be written."""
         self._sinks: tuple[IO[str], IO[bytes]] | None = None
         if folder is not None:
             # closed by close(), when the program has ended
@@ -243,6 +252,8 @@ class Recorder(Observer):
 
     def _keep(self, a: np.ndarray) -> int:
         """Keep an array's content as a new value."""
+        if self._given:
+            self._start(a)
         a = self._content_of(a)
         n = a.nbytes
         if self._size + n <= self._budget or n <= 64:
@@ -257,6 +268,18 @@ class Recorder(Observer):
             kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
+
+    def _start(self, a: np.ndarray) -> None:
+        """Let an array hold what is given for the value that it is about to become."""
+        number = self._flushed[1] + len(self.values)
+        new = self._given.pop(number, None)
+        if new is None:
+            return
+        if new.shape != a.shape or not a.flags.writeable:
+            self.refused.append(number)
+        else:
+            a[...] = new
+            self._started = True
 
     def _content_of(self, a: np.ndarray) -> np.ndarray:
         """What is kept of an array: what it holds."""
@@ -388,7 +411,10 @@ class Recorder(Observer):
         if self._pending:
             self._settle()
         ref = self._ref
+        self._started = False
         ins = [ref(x) for x in operands]
+        if self._started:
+            self._repeat(prim, operands, params, arrays)
         detail = [0 if node is None else 1]
         detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
         self._evaluated(prim, operands, params, arrays)
@@ -400,6 +426,19 @@ class Recorder(Observer):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def _repeat(self, prim: Any, operands: Any, params: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
+        """Compute an operation again in place, of which operands have been given other values."""
+        given = [x._a if isinstance(x, Value) else x for x in operands]
+        owners = [owner_of(x) for x in given if type(x) is _ndarray]
+        if all(any(owner_of(a) is owner for owner in owners) for a in arrays):  # views show it already
+            return
+        if any(x is not None and type(x) is not _ndarray for x in given) or not isinstance(prim, Primitive):
+            self.refused.append(-1)
+            return
+        found = NUMPY.evaluate(prim, given, params)
+        for a, new in zip(arrays, found if prim.multi else (found,)):
+            a[...] = new
 
     def _evaluated(self, prim: Any, operands: Any, params: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
         """An operation has given these arrays, which are about to be kept."""

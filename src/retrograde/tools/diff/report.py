@@ -43,7 +43,7 @@ def _verdict(answer: Answer) -> RenderableType:
     text = Text.assemble((words, f"bold {colour}"))
     if answer.largest:
         text.append(f"  Largest difference {_relative(answer.largest)} of the largest element, in {answer.largest_in}.")
-    if answer.precision is not None:
+    if answer.precision is not None and (answer.precision.rounding or answer.difference is not None):
         text.append(f"\n{_in_double(answer.precision)}", style=colour)
     text.append(
         f"\nA {short_file(answer.file_a)} ({_count(answer.operations_a)})   "

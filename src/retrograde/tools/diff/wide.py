@@ -152,11 +152,15 @@ class _WideNode:
 
     def __init__(self, node: Any) -> None:
         self.prim, self.params = node.prim, _wide_params(node.params)
-        self.edges = tuple(None if e is None else _Shape(e.shape, e.dtype) for e in node.edges)
+        self.edges = _shapes(node.edges)
         if node.prim.multi:
             self.outs = tuple((shape, wider(dtype)) for shape, dtype in node.outs)
         else:
             self.shape, self.dtype = node.shape, wider(node.dtype)
+
+
+def _shapes(edges: Any) -> tuple[_Shape | None, ...]:
+    return tuple(None if e is None else _Shape(e.shape, e.dtype) for e in edges)
 
 
 def _wide_params(params: dict[str, Any]) -> dict[str, Any]:
@@ -321,7 +325,7 @@ class WideRecorder(Recorder):
         if isinstance(node.prim, Primitive) and not run.wrap and node.packed is None:
             saved = self._saved(node.saved or ())
             known = self._received
-            wide = self._computed(node.prim.name, lambda: node.prim.pull(_WideNode(node), saved, known, needs))
+            wide = self._computed(node.prim.name, lambda: node.prim.pull(_WideNode(node), saved, known, _shapes(needs)))
         for i, (edge, r) in enumerate(zip(needs, results)):
             if edge is None or r is None:
                 continue
