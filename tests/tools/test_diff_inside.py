@@ -6,12 +6,15 @@ import pkgutil
 import numpy as np
 import pytest
 
+import retrograde as rg
 import retrograde.ops
+from retrograde import _state
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.tools.diff.inside import _STEPS, is_known, values_inside
 from retrograde.tools.diff.kinds import UPDATE
 from retrograde.tools.diff.optimisers import steps_differ
 from retrograde.tools.diff.record import Event, shown
+from retrograde.tools.diff.wide import Twins, WideRecorder
 
 for module in pkgutil.iter_modules(retrograde.ops.__path__):
     importlib.import_module(f"retrograde.ops.{module.name}")
@@ -71,3 +74,23 @@ def test_optimisers_with_a_rate_of_zero_are_compared():
     folded = step("betas=(0.9, 0.999), eps=1e-08, lr=0.01")
     assert "lr=" in steps_differ(corrected, folded)
     assert "lr=" in steps_differ(step("betas=(0.9, 0.999), eps=1e-08, lr=0.01, step=1.0"), step("betas=(0.9, 0.999)"))
+
+
+def test_twins_share_memory_as_arrays_do():
+    twins, a = Twins(), np.zeros((2, 3, 4), np.float32).transpose(1, 0, 2)
+    twins.put(a[1], np.full((2, 4), 0.1))
+    assert twins.exact(a)
+    assert np.array_equal(twins.of(a.T)[:, :, 1], np.full((4, 2), 0.1))
+    assert not twins.of(a)[0].any()
+    twins.put(a[1, :, ::-1], None)
+    assert not twins.exact(a)
+
+
+def test_comparisons_that_double_precision_changes_are_reported():
+    recorder = WideRecorder()
+    with _state.observe(recorder):
+        x = rg.asarray(np.float32(0.1))
+        assert not bool(x + 0.2 > 0.3)
+    assert [name for _, _, name in recorder.turned] == ["greater"]
+    (remark,) = recorder.remarks()
+    assert "greater at line" in remark

@@ -134,12 +134,17 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
     from .compare import compare
     from .record import Record
 
+    remarks: list[str] = []
+
     def widened() -> tuple[Record, Record]:
         again = folder / "double"
         again.mkdir(exist_ok=True)
         failure = _record_both(options, again, lambda text: report(f"in double precision: {text}"), "double")
         if failure:
             raise ValueError(f"a program that ended well does not when it is run again: {failure}")
+        for side in "ab":
+            said = json.loads((again / side / "ended").read_text(encoding="utf-8"))["remarks"]
+            remarks.extend(f"{side.upper()}: {remark}" for remark in said)
         return Record.read(again / "a"), Record.read(again / "b")
 
     if options.start_from:
@@ -148,11 +153,13 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
     gc.disable()  # a long record is a million tuples, none of them garbage: looking at them takes three times the rest
     try:
         a, b = (Record.read(folder / side) for side in "ab")
-        return compare(
+        answer = compare(
             a, b, file_a=options.a, file_b=options.b, rtol=options.rtol, mapping=options.map,
             gradients_only=options.real_a or options.real_b, widened=widened,
             progress=lambda done, of: report(f"aligning {done:,} of {of:,}"),
         )  # fmt: skip
+        answer.notes += remarks
+        return answer
     finally:
         if collecting:
             gc.enable()
@@ -168,12 +175,13 @@ def _start_alike(options: argparse.Namespace, folder: Path, report: Callable[[st
     from .record import Record
     from .starts import starting_values
 
-    given = starting_values(*(Record.read(folder / side) for side in "ab"), options.map)
+    given = starting_values(Record.read(folder / "a"), Record.read(folder / "b"), options.map)
     if not given:
         return
     for beside in (folder, folder / "double"):  # a second run starts as the first one does
         beside.mkdir(exist_ok=True)
-        np.savez(beside / "b-starts.npz", **{str(number): x for number, x in given.items()})
+        named: dict[str, Any] = {str(number): x for number, x in given.items()}
+        np.savez(beside / "b-starts.npz", **named)
     failure = _record(options, folder, report, "single", "b")
     if failure:
         raise ValueError(failure)

@@ -99,7 +99,8 @@ def main(arguments: list[str]) -> int:
     if not failure and recorder.elsewhere and not recorder.passes:
         failure = "it runs its backward passes in another thread than the main one, where nothing is recorded"
     recorder.close()
-    (out / "ended").write_text(json.dumps({"failure": failure, "exited": exited}), encoding="utf-8")
+    ended = {"failure": failure, "exited": exited, "remarks": recorder.remarks()}
+    (out / "ended").write_text(json.dumps(ended), encoding="utf-8")
     return 0
 
 

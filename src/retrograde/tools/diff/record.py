@@ -225,6 +225,10 @@ class Recorder(Observer):
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
 
+    def remarks(self) -> list[str]:
+        """What has to be said of how the run was recorded."""
+        return []
+
     # ------------------------------------------------------------------------------------------ keeping
 
     def _event(self, kind: int, name: str, params: str, ins: Sequence[int], outs: Sequence[int],

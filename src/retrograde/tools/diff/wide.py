@@ -43,7 +43,7 @@ DIGITS = 7
 
 def wider(dtype: Any) -> np.dtype:
     """The dtype in which a twin is kept: double precision for single, any other as it is."""
-    return _WIDER.get(dtype, dtype)  # type: ignore[no-any-return]
+    return _WIDER.get(dtype, dtype)
 
 
 class _Twin:
@@ -207,6 +207,14 @@ class WideRecorder(Recorder):
             self._twins.of(a)  # a number that somebody wrote has all its digits
         return self._twins.of(a) if self._twins.exact(a) else a
 
+    def remarks(self) -> list[str]:
+        """What has to be said of the second run."""
+        found = [f"in double precision, {name} at line {line} comes out otherwise; the branch of single precision is followed"
+                 for _, line, name in dict.fromkeys(self.turned)]  # fmt: skip
+        if self.unfollowed:
+            found.append(f"not followed in double precision: {', '.join(sorted(self.unfollowed))}")
+        return found
+
     # ------------------------------------------------------------------------------------------ forward
 
     def _evaluated(self, prim: Any, operands: Any, params: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
@@ -284,7 +292,7 @@ class WideRecorder(Recorder):
     def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
         super().updating(rule, columns, options)
         f = _rules().get(rule)
-        wide = [None if column is None else [None if a is None else self._twins.of(a) for a in column] for column in columns]
+        wide: list[Any] = [None if c is None else [None if a is None else self._twins.of(a) for a in c] for c in columns]
         given = {key: _wide_option(x) for key, x in options.items()}
         if f is not None and f.step.prim.vjps is NOT_DIFFERENTIABLE:  # of one parameter at a time
             wide = [None if column is None else column[0] for column in wide]
@@ -383,9 +391,9 @@ def _wide_option(x: Any) -> Any:
 
 
 @functools.cache
-def _rules() -> dict[str, Callable[..., Any]]:
+def _rules() -> dict[str, Any]:
     """The update rules of `learn`, by name."""
-    found: dict[str, Callable[..., Any]] = {}
+    found: dict[str, Any] = {}
     for module in pkgutil.iter_modules([str(Path(learn.__file__).parent)]):
         loaded = importlib.import_module(f"{learn.__name__}.{module.name}")
         found.update((name, f) for name, f in vars(loaded).items() if hasattr(f, "step") and callable(f))
