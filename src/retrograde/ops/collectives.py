@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
+from .._errors import ShapeError, UnsupportedError
 from ..backend.processes import Group
 from ..core.aval import Aval
 from .rules import linear, move_batch
@@ -38,6 +38,20 @@ def _in_front(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 
 def _same(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(arrays[0], **params), dims[0]
+
+
+def _parts(avals: Any, params: dict[str, Any]) -> Aval:
+    """An array whose first axis has an entry for each process."""
+    count = params["group"].size
+    if avals[0].shape[:1] != (count,):
+        raise ShapeError(f"wanted an array whose first axis has an entry for each of {count} processes, got {avals[0].shape}")
+    return avals[0]  # type: ignore[no-any-return]
+
+
+def _part(avals: Any, params: dict[str, Any]) -> Aval:
+    """One entry along the first axis."""
+    whole = _parts(avals, params)
+    return Aval(whole.shape[1:], whole.dtype)
 
 
 def _alike(avals: Any, params: dict[str, Any]) -> Aval:
@@ -86,7 +100,7 @@ reduce_scatter = linear(
     "reduce_scatter", kernel=lambda xp, x, *, group: _refused("reduce_scatter", x),
     numpy=lambda x, *, group: group.reduce_scatter(list(x)).wait(),
     transpose=lambda g, x_, *, group: all_gather(g, group=group), batch=_in_front,
-    infer=lambda avals, p: Aval(avals[0].shape[1:], avals[0].dtype),
+    infer=_part,
     samples=lambda: [sample(normal(1, 2, 3), group=ALONE)],
 )  # fmt: skip
 """The sum of all processes' arrays, and of it the entry along the first axis at this process's place."""
@@ -94,7 +108,7 @@ reduce_scatter = linear(
 all_to_all = linear(
     "all_to_all", kernel=lambda xp, x, *, group: _refused("all_to_all", x),
     numpy=lambda x, *, group: np.stack(group.all_to_all(list(x), [x.shape[1:]] * group.size).wait()),
-    transpose=lambda g, x_, *, group: all_to_all(g, group=group), batch=_in_front, infer=_alike,
+    transpose=lambda g, x_, *, group: all_to_all(g, group=group), batch=_in_front, infer=_parts,
     samples=lambda: [sample(normal(1, 2, 3), group=ALONE)],
 )  # fmt: skip
 """Entry i along the first axis goes to the process at place i, and becomes its entry at this process's place."""
@@ -117,7 +131,7 @@ scatter = linear(
     "scatter_from_process", kernel=lambda xp, x, *, group, root: _refused("scatter", x),
     numpy=lambda x, *, group, root: group.scatter(list(x) if group.rank == root else None, x[0], root).wait(),
     transpose=lambda g, x_, *, group, root: gather(g, group=group, root=root), batch=_in_front,
-    infer=lambda avals, p: Aval(avals[0].shape[1:], avals[0].dtype),
+    infer=_part,
     samples=lambda: [sample(normal(1, 2, 3), group=ALONE, root=0)],
 )  # fmt: skip
 """Of the array of the process at place `root` the entry along the first axis at this process's place."""

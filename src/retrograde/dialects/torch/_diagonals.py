@@ -320,7 +320,7 @@ for _name, _f in {
 }.items():  # fmt: skip
     _copy_form(_name, _f)
 for _name, _f in {"split_copy": _joining.split, "split_with_sizes_copy": _joining.split_with_sizes,
-                  "unbind_copy": unbind}.items():  # fmt: skip
+                  "unbind_copy": lambda input, dim=0: unbind(tensor_argument("unbind_copy", input), dim)}.items():  # fmt: skip
     _copy_form(_name, _f, several=True)
 
 

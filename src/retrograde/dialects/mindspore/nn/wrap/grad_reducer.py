@@ -23,14 +23,16 @@ class DistributedGradReducer(Cell):
         self.size = members("DistributedGradReducer", group).size
         if degree is not None and (not isinstance(degree, int) or degree < 1):
             raise ValueError(f"DistributedGradReducer: degree must be a whole number above 0, got {degree!r}")
+        if degree not in (None, self.size):
+            raise RuntimeError(f"DistributedGradReducer: degree is {degree}, and there are {self.size} processes in the group")
         self.mean = get_auto_parallel_context("gradients_mean") if mean is None else mean
-        self.degree, self.group = degree or self.size, group
+        self.degree, self.group = self.size, group
 
     def construct(self, grads: Any) -> Any:
         """The gradients, a tuple of them as it came."""
-        if isinstance(grads, (tuple, list)):
-            return type(grads)(self.construct(g) for g in grads)
         if self.size == 1:
             return grads
+        if isinstance(grads, (tuple, list)):
+            return type(grads)(self.construct(g) for g in grads)
         found = _between.reduced(grads, op="sum", group=self.group)
         return found / self.degree if self.mean else found
