@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import math
 import os
 import pickle
@@ -410,10 +411,11 @@ def _end_together() -> None:
     before = sys.excepthook
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        rank = started_rank()
-        print(f"process {rank} of {_mpi().COMM_WORLD.size} ends with an exception, and the others with it:", file=sys.stderr)
-        with contextlib.suppress(Exception):
+        said = io.StringIO()  # and written at once, among what other processes write
+        with contextlib.suppress(Exception), contextlib.redirect_stderr(said):
             before(kind, error, trace)
+        which = f"process {started_rank()} of {_mpi().COMM_WORLD.size}"
+        sys.stderr.write(f"{which} ends with an exception, and the others with it:\n{said.getvalue()}")
         end_all(1)
 
     sys.excepthook = report
