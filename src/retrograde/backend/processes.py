@@ -338,7 +338,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
     if how not in REDUCTIONS:
-        raise ValueError(f"all_reduce: {how!r} is none of {', '.join(REDUCTIONS)}")
+        raise ValueError(f"a reduction: {how!r} is none of {', '.join(REDUCTIONS)}")
     dtype = array.dtype
     if dtype.kind == "b":
         wide = np.uint8
@@ -347,7 +347,7 @@ def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndar
     else:
         wide = np.float32  # type: ignore[assignment]
     if how in ("and", "or", "xor") and dtype.kind not in "biu":
-        raise TypeError(f"all_reduce: bits are combined of integers, not of {dtype}")
+        raise TypeError(f"a reduction: bits are combined of integers, not of {dtype}")
     made = np.array(array, dtype=wide, order="C")
     return made, lambda found: found if found.dtype == dtype else found.astype(dtype)
 
@@ -398,12 +398,6 @@ def group(ranks: Sequence[int], timeout: float = TIMEOUT) -> Group:
         return Group(None, ranks, timeout)
     chosen = every._comm.Get_group().Incl(list(ranks))
     return Group(every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000), ranks, timeout)
-
-
-def forget() -> None:
-    """Let the next `world` begin anew."""
-    global _WORLD
-    _WORLD = None
 
 
 def _end_together() -> None:

@@ -48,10 +48,6 @@ class Started:
         """The number that the system has for the job."""
         return self._job.pid
 
-    def running(self) -> bool:
-        """Whether a process has not ended."""
-        return self._job.poll() is None
-
     def wait(self, timeout: float | None = None) -> tuple[int, str] | None:
         """Wait for all: None where they have ended well, else the number of the first that raised something, and its traceback.
 

@@ -1,12 +1,13 @@
-"""`torch._custom_ops`: the first names of `torch.library`'s functions."""
+"""`torch._custom_ops`: the first names of the functions that define operations of a program's own."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from . import library as _functions
 from ._api import missing
-from .library import custom_op as custom_op
-from .library import impl as impl
+
+custom_op, impl = _functions.custom_op, _functions.impl
 
 
 def get_ctx() -> NoReturn:

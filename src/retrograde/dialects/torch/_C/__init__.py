@@ -45,7 +45,7 @@ def _is_torch_function_mode_enabled() -> bool:
 
 
 class DispatchKey(enum.Enum):
-    """For what a kernel of `torch.library` is, as far as there are such kernels here."""
+    """For what a kernel of an operation of a program's own is, as far as there are such kernels here."""
 
     CPU = 0
     AutocastCPU = 1

@@ -82,8 +82,8 @@ def _refusing(name: str, module: str) -> Any:
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            f"{name}: retrograde's torch dialect runs in one process, and this divides work or tensors between several; "
-            "leave it out where torch.distributed.get_world_size() is 1"
+            f"{name}: retrograde's torch dialect divides no tensors and no programs between processes; use one process, or "
+            "DistributedDataParallel and the collective operations of torch.distributed"
         )
 
     if name not in _MADE:
