@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..ops import structural as st
 from ._values import check_device, new
 from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 _ndarray = np.ndarray
 
@@ -54,7 +57,7 @@ def _stacked(obj: Any) -> Value:
 
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
-) -> Any:
+) -> Tensor:
     """A Tensor around an array, number or nested sequence.
 
     An array (of NumPy, or of another library with a backend) is shared unless `copy` or a change of dtype asks
@@ -122,7 +125,7 @@ def _array(obj: Any, dtype: np.dtype | None, copy: bool | None) -> Any:
     return array
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A Tensor that shares the memory of an array of any library on the CPU, through DLPack.
 
     Examples
@@ -141,7 +144,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return new(array)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """The elements in another dtype, recorded; without `copy`, `x` itself if it has that dtype already.
 
     Examples

@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from opcode import opmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -213,17 +213,30 @@ class Tensor(Value):
 
     # -------------------------------------------------------------------- operators
 
-    # The binary ones that are functions of the namespace stand in the table below the class.
+    # The binary ones that are functions of the namespace stand in the table below the class; here is what checkers see.
 
-    __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
-    __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
     __hash__ = object.__hash__
+    if TYPE_CHECKING:
 
-    def __rpow__(self, other: Any) -> Any:
-        return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+        def _with(self, other: Any, /) -> Tensor: ...
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return _matmul(self, other, reverse=True)
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _with
+        __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _with
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _with
+        __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __lt__ = __le__ = __gt__ = __ge__ = _with
+
+        def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+    else:
+        __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
+        __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
+
+        def __rpow__(self, other):
+            return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+
+        def __rmatmul__(self, other):
+            return _matmul(self, other, reverse=True)
 
     __neg__ = elementwise.negative
     __pos__ = elementwise.positive
@@ -251,7 +264,7 @@ class Tensor(Value):
         if rows and not rows[0].shape and recorded(self):
             place = call_site(2)
             for x in rows:
-                x._taken_out = place
+                x.__dict__["_taken_out"] = place
         return iter(rows)
 
     def __contains__(self, x: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..tape import inplace, mutation
 from ._values import rank
 from .conversion import value
 from .operators import storable
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 _ndarray = np.ndarray
 _FULL = slice(None)
@@ -139,7 +142,7 @@ def _is_whole(index: tuple[Any, ...]) -> bool:
     return all(isinstance(part, slice) and part == _FULL for part in index)
 
 
-def get(x: Value, key: Any) -> Any:
+def get(x: Any, key: Any) -> Tensor:
     """`x[key]`: a view for a basic key, the picked elements for one with arrays.
 
     Raises IndexError where the key does not fit.
@@ -218,7 +221,7 @@ def set(x: Value, key: Any, new: Any) -> None:
         return
     basic, arrays, axes, unique = _separate(x, parts)
 
-    def put(part: Value) -> Any:
+    def put(part: Value) -> Tensor:
         result_rank = rank(part) - len(axes) + max(rank(i) for i in arrays)
         return ix.index_put(part, _without_leading_ones(new, result_rank), *arrays, axes=axes, unique=unique)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..ops import indexing as ix
 from ..ops import structural as st
 from ._values import new
 from .conversion import value
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 # What the functions of these names return.
 UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
@@ -60,6 +63,6 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     return UniqueInverse(values, new(inverse))
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Any, /) -> Tensor:
     """The sorted distinct elements."""
     return unique_of("unique_values", x)[0]
