@@ -259,8 +259,11 @@ def _begin_traceback_in_program() -> None:
         # What looked for the program failed before it began: a syntax error, or a package that does not import.
         while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(("<frozen ", *ours)):
             traceback = traceback.tb_next
+        from .._traceback import shorten
+
         _activate.say_who_answers(error)
-        hook(kind, error.with_traceback(traceback), traceback)
+        shorten(error.with_traceback(traceback))
+        hook(kind, error, error.__traceback__)
 
     sys.excepthook = report
 

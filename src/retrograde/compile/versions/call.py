@@ -414,7 +414,7 @@ class Forward:
             lines += [f"y{k} = new(class{k})", f"y{k}._a, y{k}._node, y{k}._level = found[{at}], {edge}, 0"]
         made = ", ".join(f"y{k}" for k in range(len(results)))
         lines.append(f"return {made if tree.kind is None else f'unflatten(tree, [{made}])'}")
-        exec("\n    ".join(lines), scope)  # noqa: S102 - our own source
+        exec(compile("\n    ".join(lines), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
         record: Callable[..., Any] = scope["record"]
         return record
 

@@ -112,9 +112,11 @@ class Builders:
         }  # fmt: skip
         x, y = parameters
         source = _TEMPLATE.format(x=x, y=y, rest=rest)
-        exec(source, self._scope)  # noqa: S102 - our own template; the only way to give a parameter a chosen name
+        name = "<retrograde functions of two operands>"
+        exec(compile(source, name, "exec"), self._scope)  # noqa: S102 - our own template; the only way to give a parameter a chosen name
         if one is not None and one != x:  # the operand of a function of one has another name than the first of two
-            exec(_TEMPLATE.format(x=one, y=y, rest=rest).partition("\n\n\n")[0], self._scope)  # noqa: S102 - the same
+            source = _TEMPLATE.format(x=one, y=y, rest=rest).partition("\n\n\n")[0]
+            exec(compile(source, name, "exec"), self._scope)  # noqa: S102 - the same
 
     def unary(self, name: str, op: Any, rule: Any = None, *, fast: str = "f", **params: Any) -> Function:
         """The function of one tensor that a primitive computes.
