@@ -47,7 +47,8 @@ def test_all_frames_on_request(tmp_path: Path) -> None:
 
 
 def test_the_frames_of_a_cause_are_shortened_too(tmp_path: Path) -> None:
-    program = NETWORK.replace("net(torch", "try:\n    net(torch") + "except RuntimeError as e:\n    raise ValueError('no') from e\n"
+    program = NETWORK.replace("net(torch", "try:\n    net(torch")
+    program += "except RuntimeError as e:\n    raise ValueError('no') from e\n"
     text, files = ended(program, tmp_path)
     assert "direct cause" in text
     assert sum("retrograde" in Path(name).parts for name in files) <= 2
