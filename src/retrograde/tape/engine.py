@@ -40,7 +40,7 @@ from ..ops.reduction import sum as sum_
 from ..ops.structural import cast, copy, real, reshape
 from . import mutation
 
-_ndarray, _new = np.ndarray, object.__new__
+_ndarray = np.ndarray
 _accumulate_lock = threading.Lock()
 _NOTHING: Any = frozenset()
 
@@ -472,13 +472,17 @@ def run_one(
     return grads
 
 
-def handed_out(output: Value, inputs: Sequence[Value], retain_graph: bool, cls: type[Value]) -> tuple[Any, ...] | None:
-    """What `run_one` finds for each of the inputs, as values, where it was computed together with the output, and the inputs are
-    the operands of the operation in their order; None elsewhere, before anything was done."""
+def handed_out(output: Value, inputs: Sequence[Any], retain_graph: bool | None) -> tuple[Any, ...] | None:
+    """The gradients of one output for each of the inputs, as values, where they were computed together with the output, and the
+    inputs are the operands of the operation in their order; None elsewhere, before anything was done."""
     root = output._node
     if type(root) is not Slot or (ready := (node := root.node).ready) is None:
         return None
-    (joint, found), edges, saved = ready, node.edges, node.saved
+    joint, found = ready
+    if joint.hand is not None and (results := joint.hand(output, inputs, retain_graph)) is not None:
+        return results
+    edges, saved = node.edges, node.saved
+    cls: type[Value] = type(output)._result
     if (
         joint.ordered is None or root.index != joint.output or len(inputs) != len(edges) or len({*edges}) != len(edges)
         or node.step is None or OBSERVERS or state.anomaly or saved is FREED
@@ -486,17 +490,12 @@ def handed_out(output: Value, inputs: Sequence[Value], retain_graph: bool, cls: 
     ):  # fmt: skip
         return None
     for x, edge in zip(inputs, edges):
-        if x._node is not edge or type(edge) is not Accumulate or edge.hooks is not None:
+        if not isinstance(x, Value) or x._node is not edge or type(edge) is not Accumulate or edge.hooks is not None:
             return None
     node.ready, joint.foresight.pulled = None, True
     if not retain_graph and (saved or cls._policy.frees_all):
         node.saved = FREED
-    results: list[Any] = []
-    for at in joint.ordered:  # `make`, whose calls would be a fifth of this function
-        value: Any = _new(cls)
-        value._a, value._node, value._level = found[at], None, 0
-        results.append(value)
-    return tuple(results)
+    return tuple([make(cls, found[at]) for at in joint.ordered])
 
 
 _DEEP = 40

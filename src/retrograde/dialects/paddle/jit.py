@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._tree import flatten
+from . import _dtype
 from ._dtype import get_default_dtype
 from ._paths import otherwise as _otherwise
 
@@ -39,7 +40,14 @@ def to_static(
 def _compiled(f: Callable[..., Any], **options: Any) -> Any:
     from ...compile.compiled import Compiled  # 10 ms, for programs that compile
 
-    return f if isinstance(f, Compiled) else Compiled(f, ambient=get_default_dtype, plain=_switched_off, **options)
+    if isinstance(f, Compiled):
+        return f
+    return Compiled(f, ambient=get_default_dtype, plain=_switched_off, steady=_steady, **options)
+
+
+def _steady() -> Any:
+    """Where to look whether both are as they were."""
+    return (vars(_dtype), "_default"), (_enabled, 0)
 
 
 def _switched_off() -> bool:

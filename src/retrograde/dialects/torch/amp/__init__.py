@@ -60,14 +60,16 @@ class autocast:
         self._before = (_state.enabled, _state.dtype, _state.cache_enabled)
         autocast_increment_nesting()
         if self.device == "cpu":
-            _state.enabled, _state.dtype = self._enabled, self.fast_dtype
+            _autocast.switch(self._enabled)
+            _state.dtype = self.fast_dtype
         _state.cache_enabled = self._cache_enabled
         return self
 
     def __exit__(self, *exception: _Any) -> None:
         if autocast_decrement_nesting() == 0:
             clear_autocast_cache()
-        _state.enabled, _state.dtype, _state.cache_enabled = self._before
+        before, _state.dtype, _state.cache_enabled = self._before
+        _autocast.switch(before)
 
     def __call__(self, func: _Callable[..., _Any]) -> _Callable[..., _Any]:
         @_functools.wraps(func)
@@ -159,7 +161,7 @@ def set_autocast_enabled(device_type: str, enabled: bool | None = None) -> None:
         return
     if enabled:
         _autocast.install(_sys._getframe(1))
-    _state.enabled = enabled
+    _autocast.switch(enabled)
 
 
 @_api(method=False)
