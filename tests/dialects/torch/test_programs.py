@@ -554,7 +554,8 @@ RuntimeError
 import torch
 i, v = torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0], requires_grad=True)
 s = torch.sparse.FloatTensor(i, v, torch.Size([2, 3]))
-print(s, s.type(), torch.sparse.FloatTensor, torch.LongTensor)
+print(s)
+print(s.type(), torch.sparse.FloatTensor, torch.LongTensor)
 print(isinstance(s, torch.sparse.FloatTensor), isinstance(s, torch.FloatTensor), isinstance(v, torch.sparse.FloatTensor))
 print(torch.sparse.LongTensor(i, torch.tensor([1, 2])), torch.sparse.DoubleTensor(2, 3).shape, torch.sparse.FloatTensor().shape)
 print(s.type('torch.sparse.DoubleTensor').dtype)
@@ -566,7 +567,8 @@ tensor(indices=tensor([[0, 1],
                        [1, 0]]),
        values=tensor([1., 2.]),
        size=(2, 3), nnz=2, layout=torch.sparse_coo,
-       grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>) torch.sparse.FloatTensor <class 'torch.sparse.FloatTensor'> <class 'torch.LongTensor'>
+       grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>)
+torch.sparse.FloatTensor <class 'torch.sparse.FloatTensor'> <class 'torch.LongTensor'>
 True False False
 tensor(indices=tensor([[0, 1],
                        [1, 0]]),

@@ -1,4 +1,4 @@
-"""Modules that define a type with a `__torch_function__`: seen when they are loaded, and then functions ask (_function_protocol.py).
+"""Modules that define a type with a `__torch_function__`: seen when they are loaded; then functions ask (_function_protocol.py).
 
 A subclass of Tensor says itself that it is there. A type that only stands in for a tensor does not, so its module's code is
 looked at before it runs: what it keeps by function, a table of handlers say, then has the functions that are handed on. Only
