@@ -134,6 +134,13 @@ class OutOfMemoryError(RuntimeError):
     """A device's memory is used up; of the CPU's Python raises MemoryError."""
 
 
+def _as_framework() -> None:
+    """What importing the dialect as `torch` changes in a process: types that stand in for tensors are looked for."""
+    from ._asking_modules import watch
+
+    watch()
+
+
 _ELSEWHERE = {"Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
 """Names of lazy packages that stand here, too."""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from .._shared.guard import standing_before
 from ._api import FUNCTIONS
+from ._dtype import dtype
 from ._tensor import Tensor
 
 
@@ -65,6 +66,9 @@ _AS_GIVEN = frozenset((
 
 _UNCONVERTED: list[property] = []
 """The properties whose tensors stay as they are: a gradient is a plain tensor."""
+
+_PLAIN = frozenset((Tensor, int, float, complex, bool, str, type(None), dtype, slice, range))
+"""Types of arguments that are never asked, and nothing in which is."""
 
 _lock = threading.Lock()
 _installed = False
@@ -130,6 +134,12 @@ def _asking(
     @functools.wraps(run)
     def function(*args: Any, **kwargs: Any) -> Any:
         here = state
+        if not kwargs and not here.modes:
+            for x in args:
+                if type(x) not in _PLAIN:
+                    break
+            else:
+                return run(*args)
         kinds = [] if here.disabled else answering_types(_candidates(args, kwargs))
         if kinds or here.modes:
             if complete:
