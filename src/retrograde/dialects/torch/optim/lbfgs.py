@@ -9,9 +9,10 @@ import numpy as np
 
 from ....learn import bridge, quasi_newton
 from ....learn.objective import Objective, in_memory, number
+from ..._shared.checks import check
 from .._tensor import Tensor
 from . import _bridge
-from .optimizer import Optimizer, ParamsT, check_lr
+from .optimizer import Optimizer, ParamsT
 
 # The names under which the memory of the method stands in the state: scalars and vectors, then lists of them.
 _ENTRIES = {
@@ -104,7 +105,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_lr(lr)
+        check("LBFGS", "lr >= 0", {"lr": lr})
         defaults = {
             "lr": lr,
             "max_iter": max_iter,

@@ -1,0 +1,96 @@
+"""What the options of optimisers and schedules have to be, said in text: `check(op, "betas in [0, 1); eps: float > 0", ...)`.
+
+A clause per option, `;` between them: its name, after `:` its types, then `> 0`, `>= 0`, `<= 0` and their like, `in [0, 1)`
+(brackets as in mathematics) or `in {min, max}` (texts); `given` refuses None only, `around 1` wants a pair with 1
+between its entries. Of another tuple or list every entry that is there is compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .guard import kind_of
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "bool": lambda x: isinstance(x, bool),
+    "float": lambda x: isinstance(x, float),
+    "function": callable,
+    "int": lambda x: isinstance(x, int) and not isinstance(x, bool),
+    "list": lambda x: isinstance(x, (list, tuple)),
+    "None": lambda x: x is None,
+    "number": lambda x: isinstance(x, (float, int)) and not isinstance(x, bool),
+    "object": lambda x: True,
+    "pair": lambda x: isinstance(x, (list, tuple)) and len(x) >= 2,
+}
+_WORDS = {">": "above", ">=": "at least", "<": "below", "<=": "at most"}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
+}  # fmt: skip
+
+
+class _Clause(NamedTuple):
+    types: tuple[str, ...]
+    wanted: str
+    fits: Callable[[Any], Any] | None
+
+
+def check(op: str, text: str, options: Mapping[str, Any], error: type[Exception] = ValueError) -> None:
+    """Check the options that have a clause in the text, in the order of the text.
+
+    Raises TypeError for one of another type, `error` for one out of range.
+
+    >>> check("Adam", "betas in [0, 1); eps: float > 0", {"betas": (0.9, 1.0), "eps": 1e-8})
+    Traceback (most recent call last):
+    ValueError: Adam: betas[1] is 1.0; wanted in [0, 1)
+    """
+    for name, (types, wanted, fits) in clauses(text).items():
+        if name not in options:
+            continue
+        value = options[name]
+        if types and not any(_TYPES[t](value) for t in types):
+            raise TypeError(f"{op}: {name} must be {' or '.join(types)}, got {kind_of(value)}")
+        if fits is None or ("None" in types and value is None):
+            continue
+        several = isinstance(value, (tuple, list)) and not wanted.startswith("0 <")
+        for i, part in enumerate(value if several else (value,)):
+            label = f"{name}[{i}]" if several else name
+            try:
+                fine = (several and part is None) or fits(part)
+            except TypeError:
+                raise TypeError(f"{op}: {label} must be a number, got {kind_of(part)}") from None
+            if not fine:
+                raise error(f"{op}: {label} is {part!r}; wanted {wanted}")
+
+
+@functools.cache
+def clauses(text: str) -> dict[str, _Clause]:
+    """The clauses of a text by the options that they are about."""
+    found = {}
+    for clause in filter(None, text.split("; ")):
+        name, types, condition = re.fullmatch(r"(\w+)(?:: (\w+(?: \| \w+)*))?(?: (\S.*))?", clause).groups()  # type: ignore[union-attr]
+        found[name] = _Clause(tuple(types.split(" | ")) if types else (), *_condition(condition))
+    return found
+
+
+def _condition(text: str | None) -> tuple[str, Callable[[Any], Any] | None]:
+    """What a condition is called in a message, and the function that says whether it holds."""
+    if text is None:
+        return "", None
+    if text == "given":
+        return "a value", lambda x: x is not None
+    how, _, what = text.partition(" ")
+    if how == "around":
+        return f"0 < first < {what} < second", lambda pair: 0 < pair[0] < float(what) < pair[1]
+    if how != "in":
+        bound, compare = float(what), _COMPARE[how]
+        return f"{_WORDS[how]} {what}", lambda x: compare(x, bound)
+    if what[0] == "{":
+        known = what[1:-1].split(", ")
+        return " or ".join(map(repr, known)), lambda x: x in known
+    low, high = map(float, what[1:-1].split(", "))
+    above, below = _COMPARE[">=" if what[0] == "[" else ">"], _COMPARE["<=" if what[-1] == "]" else "<"]
+    return text, lambda x: above(x, low) and below(x, high)
