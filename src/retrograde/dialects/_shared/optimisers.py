@@ -1,13 +1,16 @@
-"""Optimisers as rows: a class that keeps its options and hands them, with the state of each parameter, to an update rule.
+"""Optimisers and schedules as rows: classes that keep their options and hand them to a function of `retrograde.learn`.
 
-A dialect says once what its optimisers derive from and what it calls the options of rules, and gets what makes a class:
+A dialect says once what they derive from and what it calls the options of these functions, and gets what makes a class:
 
     optimiser = Optimisers(RuleOptimizer, called={"decoupled": "decoupled_weight_decay"}, checks="lr >= 0; eps >= 0")
     Adadelta = optimiser("Adadelta", "params, lr=1.0, rho=0.9, eps=1e-6", accumulating.adadelta, "Adadelta (Zeiler 2012).",
                          state="square_avg, acc_delta", checks="rho in [0, 1]")
+    schedule = Schedules(LRScheduler)
+    StepLR = schedule("StepLR", "optimizer, step_size, gamma=0.1, last_epoch=-1", schedules.step, "...",
+                      chained=schedules.step_next)
 
-The mathematics is the rule's, in `retrograde.learn`; how parameters are put together for a step, and what they keep, is the
-base's, which reads the row in `_row`. The constructor is written when it is first looked up, as those of layers are.
+The mathematics is the function's; how parameters are put together for a step, what they keep, and when a rate is set is the
+base's, which reads the row in `_row`. Constructors are written when they are first looked up, as those of layers are.
 """
 
 from __future__ import annotations
@@ -24,29 +27,44 @@ from . import checks as _checks
 from .layers import Unwritten, parameters, written
 
 Function = Callable[..., Any]
+Names = Mapping[str, "str | tuple[str, ...]"]
+"""Options of a function by the names that a row's options have; a tuple of them where the function takes one."""
 
 
-class Optimisers:
-    """What makes the optimisers of one dialect.
+class Rows:
+    """What makes the classes of one kind and dialect.
 
-    base: what they derive from; its method `_set_up(row, options)` makes an optimiser of the options. called: the rules'
-    options by the names that the dialect's options have; a tuple of them where the rule takes one. checks, asserts: what
-    options of these names have to be in every row (checks.py), `asserts` by AssertionError. modules: whether each class is
-    found in a module of its own, called as the class in small letters.
+    base: what they derive from; its method `_set_up(row, options)` makes an object. called: what the functions' options are
+    called. checks, asserts: what options of these names have to be in every row (checks.py), `asserts` by AssertionError.
+    modules: whether each class is found in a module of its own, called as the class in small letters.
     """
 
     def __init__(
-        self, base: type, *, called: Mapping[str, str | tuple[str, ...]] | None = None, checks: str = "",
-        asserts: str = "", modules: bool = False,
+        self, base: type, *, called: Names | None = None, checks: str = "", asserts: str = "", modules: bool = False
     ) -> None:  # fmt: skip
-        self.modules = modules
-        self.base, self.called, self.checks, self.asserts = base, dict(called or {}), checks, asserts
+        self.base, self.called, self.checks, self.asserts, self.modules = base, called or {}, checks, asserts, modules
+
+    def made(self, row: Row, doc: str, base: type | None, module: str, members: Mapping[str, Any]) -> Any:
+        """The class of a row."""
+        place = f"{row.scope['__package__']}.{module or row.name.lower()}" if self.modules else row.scope["__name__"]
+        wanted = "; ".join(filter(None, (row.checks, row.asserts)))
+        if wanted:
+            doc += f"\n\n    Raises an error unless {wanted.replace('; ', ', ')}.\n    "
+        own = {"__module__": place, "__doc__": doc, "_row": row, "__init__": Unwritten(row, "__init__")}
+        row.cls = type(row.name, (base or self.base,), {**own, **members})
+        if self.modules:
+            _offer(place, row.cls)
+        ROWS[row.cls] = row
+        return row.cls
+
+
+class Optimisers(Rows):
+    """What makes the optimisers of a dialect."""
 
     def __call__(
-        self, name: str, options: str, rule: Function | None, doc: str, *, state: str = "", columns: str | None = None,
+        self, name: str, options: str, rule: Function, doc: str, *, state: str = "", columns: str | None = None,
         order: str = "", checks: str = "", asserts: str = "", fixed: Mapping[str, Any] | None = None,
-        called: Mapping[str, str | tuple[str, ...]] | None = None, base: type | None = None,
-        then: Function | None = None, module: str = "", **members: Any,
+        called: Names | None = None, base: type | None = None, then: Function | None = None, module: str = "", **members: Any,
     ) -> Any:  # fmt: skip
         """The class of a row.
 
@@ -58,19 +76,29 @@ class Optimisers:
         where they are not the first. order: the options in the order in which they are kept, where it is not that of the
         parameters. checks, asserts: what options have to be, past or in place of what the dialect says of their names.
         fixed: options of the rule that are the row's. base: another class to derive from. then: called with the new
-        optimiser, to check it and to derive what is not an option. module: where users find the class, if its name
-        does not say it. members: what else the class has.
+        optimiser, to check it and to derive what is not an option. module: where users find the class, if its name does not
+        say it. members: what else the class has.
         """
-        scope = sys._getframe(1).f_globals
-        row = Row(self, name, options, rule, state, columns, order, checks, asserts, fixed or {}, called or {}, then, scope)
-        place = f"{scope['__package__']}.{module or name.lower()}" if self.modules else scope["__name__"]
-        told = f"{doc}\n\nRaises:\n    ValueError: an option is out of range{f' (wanted: {checks})' if checks else ''}."
-        own = {"__module__": place, "__doc__": told, "_row": row, "__init__": Unwritten(row, "__init__")}
-        row.cls = type(name, (base or self.base,), {**own, **members})
-        if self.modules:
-            _offer(place, row.cls)
-        ROWS[row.cls] = row
-        return row.cls
+        row = OptimiserRow(self, name, options, rule, checks, asserts, called, then, sys._getframe(1).f_globals)
+        row.states, row.order, row.fixed, row.taken = _states(state), order, fixed or {}, columns
+        return self.made(row, doc, base, module, members)
+
+
+class Schedules(Rows):
+    """What makes the schedules of a dialect."""
+
+    def __call__(
+        self, name: str, options: str, closed: Function | None, doc: str, *, chained: Function | None = None,
+        checks: str = "", asserts: str = "", called: Names | None = None, base: type | None = None,
+        then: Function | None = None, **members: Any,
+    ) -> Any:  # fmt: skip
+        """The class of a row.
+
+        closed: the rate from the base rate and the epoch, `chained` that from the rate before, the epoch and the base rate;
+        the options of both are found as those of rules. The rest is as for optimisers.
+        """
+        row = Row(self, name, options, closed or chained, checks, asserts, called, then, sys._getframe(1).f_globals)
+        return self.made(row, doc, base, "", {"_closed": _static(closed), "_chained": _static(chained), **members})
 
 
 class State(NamedTuple):
@@ -87,13 +115,12 @@ class Row:
     cls: Any
 
     def __init__(
-        self, kind: Optimisers, name: str, options: str, rule: Any, state: str, columns: str | None, order: str,
-        checks: str, asserts: str, fixed: Mapping[str, Any], called: Mapping[str, str | tuple[str, ...]],
+        self, kind: Rows, name: str, options: str, function: Any, checks: str, asserts: str, called: Names | None,
         then: Function | None, scope: Mapping[str, Any],
     ) -> None:  # fmt: skip
-        self.kind, self.name, self.options, self.rule, self.states = kind, name, options, rule, _states(state)
-        self.order, self.checks, self.asserts, self.fixed, self.then, self.scope = order, checks, asserts, fixed, then, scope
-        self._columns, self._called = columns, called
+        self.kind, self.name, self.options, self.function, self.checks = kind, name, options, function, checks
+        self.asserts, self.called, self.then, self.scope = asserts, called or {}, then, scope
+        self.fixed: Mapping[str, Any] = {}
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -102,57 +129,66 @@ class Row:
         return [a.arg for a in (*given.args, *given.kwonlyargs)]
 
     @functools.cached_property
-    def kept(self) -> list[str]:
-        """The options in the order in which they are kept."""
-        return self.order.split(", ") if self.order else self.names
-
-    @functools.cached_property
-    def handed(self) -> list[tuple[str, str | tuple[str, ...]]]:
-        """The rule's options with those of the row that give them."""
+    def handed(self) -> list[tuple[str, Any]]:
+        """The function's options with the name of that of the row that gives each, or the names."""
+        known = {*self.names, *self.fixed}
         found = []
-        for option in self._rules_options:
-            place = self._called.get(option) or self.kind.called.get(option, option)
-            if place in self.names or place in self.fixed or (isinstance(place, tuple) and place[0] in self.names):
+        for option in _keywords(self.function):
+            called = self.called.get(option) or self.kind.called.get(option, option)
+            place = called if called[0] in known or called in known else option
+            if place in known or isinstance(place, tuple):
                 found.append((option, place))
-            elif option in self.names:
-                found.append((option, option))
         return found
-
-    @functools.cached_property
-    def _rules_options(self) -> tuple[str, ...]:
-        code = self.rule.__code__
-        return tuple(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
-
-    @functools.cached_property
-    def counted(self) -> bool:
-        """Whether the rule takes the number of the step."""
-        return "step" in self._rules_options
-
-    @functools.cached_property
-    def columns(self) -> list[State]:
-        """The kinds of state that the rule takes, in its order."""
-        if self._columns is None:
-            return self.states[: self.rule.__code__.co_argcount - 2]
-        states = {s.name: s for s in self.states}
-        return [states[s.name]._replace(condition=s.condition) for s in _states(self._columns)]
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise for options that are not what they have to be."""
         for every, own, error in (
             (self.kind.asserts, self.asserts, AssertionError), (self.kind.checks, self.checks, ValueError),
         ):  # fmt: skip
-            _checks.check(self.name, own, options, error)
             special = _checks.clauses(own)
             _checks.check(self.name, every, {n: x for n, x in options.items() if n not in special}, error)
+            _checks.check(self.name, own, options, error)
 
     def write(self, method: str) -> Any:
         """Write the constructor and put it into the class."""
         given = ", ".join(f"{n!r}: {n}" for n in self.names)
         source = f"def __init__(self, {_annotated(self.options)}) -> None:\n    self._set_up(_row, {{{given}}})"
-        f = written(source, f"<retrograde optimiser {self.cls.__module__}.{self.name}>", {**self.scope, "_row": self}, method)
+        place = f"<retrograde row {self.cls.__module__}.{self.name}>"
+        f = written(source, place, {**self.scope, "_row": self}, method)
         f.__qualname__, f.__module__ = f"{self.name}.{method}", self.cls.__module__
         setattr(self.cls, method, f)
         return f
+
+
+class OptimiserRow(Row):
+    """A row of an optimiser."""
+
+    states: list[State]
+    order: str
+    taken: str | None
+
+    @property
+    def rule(self) -> Any:
+        """The update rule."""
+        return self.function
+
+    @functools.cached_property
+    def kept(self) -> list[str]:
+        """The options in the order in which they are kept."""
+        return self.order.split(", ") if self.order else self.names
+
+    @functools.cached_property
+    def counted(self) -> bool:
+        """Whether the rule takes the number of the step."""
+        return "step" in _keywords(self.rule)
+
+    @functools.cached_property
+    def columns(self) -> list[State]:
+        """The kinds of state that the rule takes, in its order."""
+        if self.taken is None:
+            return self.states[: self.rule.__code__.co_argcount - 2]
+        states = {s.name: s for s in self.states}
+        return [states[s.name]._replace(condition=s.condition) for s in _states(self.taken)]
 
 
 ROWS: dict[type, Row] = {}
@@ -166,6 +202,16 @@ def _offer(place: str, cls: Any) -> None:
     module.__spec__ = ModuleSpec(place, None)
     setattr(module, cls.__name__, cls)
     setattr(sys.modules[package], name, module)
+
+
+def _keywords(function: Any) -> tuple[str, ...]:
+    """The options of a function: what it takes by keyword only."""
+    code = function.__code__
+    return tuple(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
+
+
+def _static(f: Function | None) -> Any:
+    return f and staticmethod(f)
 
 
 def _states(text: str) -> list[State]:
@@ -183,9 +229,9 @@ def _annotated(options: str) -> str:
     given = parameters(options)
     pairs = [*zip(reversed(given.args), reversed(given.defaults)), *zip(given.kwonlyargs, given.kw_defaults)]
     for parameter, default in pairs:
-        value = ast.literal_eval(default) if default is not None else None
-        if parameter.annotation is None and value is not None:
-            kind = type(value).__name__
-            text = "tuple[float, ...]" if kind == "tuple" else "float" if kind == "int" else kind
+        if parameter.annotation is None and default is not None:
+            value = ast.literal_eval(default)
+            kind = "Any" if value is None else type(value).__name__
+            text = "tuple[float, ...]" if kind == "tuple" else kind
             parameter.annotation = ast.Name(text)
     return ast.unparse(given)
