@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.number import as_float
+
 Rate = Any
 """A float (of NumPy where a dialect computes in float32), or a 0-d tensor where the rate is one."""
 
@@ -114,7 +116,7 @@ def polynomial(
 ) -> Rate:  # fmt: skip
     """Falling to `end` at epoch `total_iters`, as a power of what is left; with `cycle` once more as long whenever it is over."""
     if cycle:
-        total_iters = total_iters * max(1, math.ceil(float(epoch) / total_iters))
+        total_iters = total_iters * max(1, math.ceil(as_float(epoch) / total_iters))
     return (base - end) * (1 - min(total_iters, epoch) / total_iters) ** power + end
 
 

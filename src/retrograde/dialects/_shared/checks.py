@@ -1,13 +1,14 @@
 """What the options of optimisers and schedules have to be, said in text: `check(op, "betas in [0, 1); eps: float > 0", ...)`.
 
-A clause per option, `;` between them: its name, after `:` its types, then `> 0`, `>= 0`, `<= 0` and their like, `in [0, 1)`
+Clauses with `;` between them: the name of an option, after `:` its types, then `> 0`, `>= 0`, `<= 0` and their like, `in [0, 1)`
 (brackets as in mathematics) or `in {min, max}` (texts); `given` refuses None only, `around 1` wants a pair with 1
-between its entries. Of another tuple or list every entry that is there is compared.
+between its entries, `rising` a list. Of another tuple or list every entry that is there is compared.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -33,6 +34,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class _Clause(NamedTuple):
+    name: str
     types: tuple[str, ...]
     wanted: str
     fits: Callable[[Any], Any] | None
@@ -41,21 +43,22 @@ class _Clause(NamedTuple):
 def check(op: str, text: str, options: Mapping[str, Any], error: type[Exception] = ValueError) -> None:
     """Check the options that have a clause in the text, in the order of the text.
 
-    Raises TypeError for one of another type, `error` for one out of range.
+    Raises TypeError for one of another type (AssertionError where that is `error`), `error` for one out of range.
 
     >>> check("Adam", "betas in [0, 1); eps: float > 0", {"betas": (0.9, 1.0), "eps": 1e-8})
     Traceback (most recent call last):
     ValueError: Adam: betas[1] is 1.0; wanted in [0, 1)
     """
-    for name, (types, wanted, fits) in clauses(text).items():
+    for name, types, wanted, fits in clauses(text):
         if name not in options:
             continue
         value = options[name]
         if types and not any(_TYPES[t](value) for t in types):
-            raise TypeError(f"{op}: {name} must be {' or '.join(types)}, got {kind_of(value)}")
+            wrong = AssertionError if error is AssertionError else TypeError
+            raise wrong(f"{op}: {name} must be {' or '.join(types)}, got {kind_of(value)}")
         if fits is None or ("None" in types and value is None):
             continue
-        several = isinstance(value, (tuple, list)) and not wanted.startswith("0 <")
+        several = isinstance(value, (tuple, list)) and not wanted.startswith(("0 <", "rising"))
         for i, part in enumerate(value if several else (value,)):
             label = f"{name}[{i}]" if several else name
             try:
@@ -67,12 +70,12 @@ def check(op: str, text: str, options: Mapping[str, Any], error: type[Exception]
 
 
 @functools.cache
-def clauses(text: str) -> dict[str, _Clause]:
-    """The clauses of a text by the options that they are about."""
-    found = {}
+def clauses(text: str) -> list[_Clause]:
+    """The clauses of a text."""
+    found = []
     for clause in filter(None, text.split("; ")):
         name, types, condition = re.fullmatch(r"(\w+)(?:: (\w+(?: \| \w+)*))?(?: (\S.*))?", clause).groups()  # type: ignore[union-attr]
-        found[name] = _Clause(tuple(types.split(" | ")) if types else (), *_condition(condition))
+        found.append(_Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition)))
     return found
 
 
@@ -82,6 +85,8 @@ def _condition(text: str | None) -> tuple[str, Callable[[Any], Any] | None]:
         return "", None
     if text == "given":
         return "a value", lambda x: x is not None
+    if text == "rising":
+        return "rising values", lambda x: all(a < b for a, b in itertools.pairwise(x))
     how, _, what = text.partition(" ")
     if how == "around":
         return f"0 < first < {what} < second", lambda pair: 0 < pair[0] < float(what) < pair[1]

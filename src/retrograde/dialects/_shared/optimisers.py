@@ -142,12 +142,13 @@ class Row:
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise for options that are not what they have to be."""
-        for every, own, error in (
-            (self.kind.asserts, self.asserts, AssertionError), (self.kind.checks, self.checks, ValueError),
+        own = {c.name for text in (self.asserts, self.checks) for c in _checks.clauses(text)}
+        every = {name: x for name, x in options.items() if name not in own}
+        for given, text, error in (
+            (every, self.kind.asserts, AssertionError), (every, self.kind.checks, ValueError),
+            (options, self.asserts, AssertionError), (options, self.checks, ValueError),
         ):  # fmt: skip
-            special = _checks.clauses(own)
-            _checks.check(self.name, every, {n: x for n, x in options.items() if n not in special}, error)
-            _checks.check(self.name, own, options, error)
+            _checks.check(self.name, text, given, error)
 
     def write(self, method: str) -> Any:
         """Write the constructor and put it into the class."""
