@@ -59,7 +59,11 @@ class Rows:
 
 
 class Optimisers(Rows):
-    """What makes the optimisers of a dialect."""
+    """What makes the optimisers of a dialect. beside: kinds of state that no rule takes, such as counts."""
+
+    def __init__(self, base: type, *, beside: str = "", **what: Any) -> None:
+        super().__init__(base, **what)
+        self.beside = frozenset(beside.split(", "))
 
     def __call__(
         self, name: str, options: str, rule: Function, doc: str, *, state: str = "", columns: str | None = None,
@@ -71,9 +75,9 @@ class Optimisers(Rows):
         name: what it is called. options: the constructor's parameters, as they stand in a `def`; without an annotation they
         have the type of their default. rule: the function of `retrograde.learn`; its options are found by their names, or
         those that the dialect or the row gives them (`called`). doc: what the optimiser does.
-        state: what is kept for each parameter, in the order in which it is listed: a name, `= 1` or `= option` where it does
-        not begin at 0, `if option` where only this makes it needed. columns: the states that the rule takes, in its order,
-        where they are not the first. order: the options in the order in which they are kept, where it is not that of the
+        state: what is kept for each parameter, in the order in which it is listed: a name, `: label` where it is called
+        otherwise in the tensors' names, `= 1` or `= option` where it does not begin at 0, `if option` where only this makes it
+        needed. columns: the states that the rule takes, in its order, where they are not the first of those it may take. order: the options in the order in which they are kept, where it is not that of the
         parameters. checks, asserts: what options have to be, past or in place of what the dialect says of their names.
         fixed: options of the rule that are the row's. base: another class to derive from. then: called with the new
         optimiser, to check it and to derive what is not an option. module: where users find the class, if its name does not
@@ -102,11 +106,13 @@ class Schedules(Rows):
 
 
 class State(NamedTuple):
-    """One kind of state: its name, what it begins at (a number, or the option that says it), the option that asks for it."""
+    """One kind of state: its name, what it begins at (a number, or the option that says it), the option that asks for it, and
+    what it is called in names."""
 
     name: str
     start: Any
     condition: str
+    label: str
 
 
 class Row:
@@ -152,7 +158,8 @@ class Row:
 
     def write(self, method: str) -> Any:
         """Write the constructor and put it into the class."""
-        given = ", ".join(f"{n!r}: {n}" for n in self.names)
+        further = parameters(self.options).kwarg
+        given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
         source = f"def __init__(self, {_annotated(self.options)}) -> None:\n    self._set_up(_row, {{{given}}})"
         place = f"<retrograde row {self.cls.__module__}.{self.name}>"
         f = written(source, place, {**self.scope, "_row": self}, method)
@@ -164,6 +171,7 @@ class Row:
 class OptimiserRow(Row):
     """A row of an optimiser."""
 
+    kind: Optimisers
     states: list[State]
     order: str
     taken: str | None
@@ -180,14 +188,15 @@ class OptimiserRow(Row):
 
     @functools.cached_property
     def counted(self) -> bool:
-        """Whether the rule takes the number of the step."""
-        return "step" in _keywords(self.rule)
+        """Whether the rule takes the number of the step, and the row does not say it."""
+        return "step" in _keywords(self.rule) and "step" not in self.fixed
 
     @functools.cached_property
     def columns(self) -> list[State]:
         """The kinds of state that the rule takes, in its order."""
         if self.taken is None:
-            return self.states[: self.rule.__code__.co_argcount - 2]
+            takes = [s for s in self.states if s.name not in self.kind.beside]
+            return takes[: self.rule.__code__.co_argcount - 2]
         states = {s.name: s for s in self.states}
         return [states[s.name]._replace(condition=s.condition) for s in _states(self.taken)]
 
@@ -220,8 +229,9 @@ def _states(text: str) -> list[State]:
     found = []
     for part in filter(None, text.split(", ")):
         part, _, condition = part.partition(" if ")
-        name, _, start = part.partition(" = ")
-        found.append(State(name, (start if start[0].isalpha() else float(start)) if start else 0.0, condition))
+        part, _, start = part.partition(" = ")
+        name, _, label = part.partition(": ")
+        found.append(State(name, (start if start[0].isalpha() else float(start)) if start else 0.0, condition, label or name))
     return found
 
 

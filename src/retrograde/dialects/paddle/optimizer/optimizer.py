@@ -345,7 +345,7 @@ class RuleOptimizer(Optimizer):
                 setattr(self, "_" + name, value)
         self._accumulators = tuple([s.name for s in row.states if not s.condition or options[s.condition]])
         self._decays_itself = ("weight_decay", "weight_decay") in row.handed
-        self._counting = row.counted and "step" not in row.fixed
+        self._counting = row.counted
         Optimizer.__init__(self, *[options.get(name) for name in _OF_ALL])
         if options.get("multi_precision"):
             _refuse_master_weights(row.name, self._parameters())
@@ -381,7 +381,7 @@ class RuleOptimizer(Optimizer):
                 options[name] = tuple([self._option(x, group) for x in place]) if several else self._option(place, group)
         columns = [
             None if condition and not self._option(condition, group) else self._column(name, batch)
-            for name, _, condition in row.columns
+            for name, _, condition, _ in row.columns
         ]
         bridge.update(row.rule, batch.params, batch.grads, *columns, **options, **further)
 

@@ -18,6 +18,7 @@ optimiser = Optimisers(
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "rho"},
     checks="beta1 in [0, 1); beta2 in [0, 1); epsilon >= 0; momentum_decay >= 0",
     asserts="beta1 given; beta2 given; epsilon given; momentum_decay given",
+    beside="beta1_pow_acc, beta2_pow_acc, beta1_pow, beta2_pow, momentum_decay_pow, rho, mu_product",
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ SGD = optimiser(
     "SGD",
     "learning_rate: Any = 0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, "
     "name: str | None = None",
-    updates.sgd, "p -= lr g.", columns="",
+    updates.sgd, "p -= lr g.",
 )  # fmt: skip
 Momentum = optimiser(
     "Momentum",
@@ -200,7 +201,7 @@ NAdam = optimiser(
     "learning_rate: Any = 0.002, beta1=0.9, beta2=0.999, epsilon=1e-8, momentum_decay=0.004, parameters=None, "
     "weight_decay=None, grad_clip=None, name: str | None = None",
     updates.nadam, "NAdam (Dozat 2016): Adam with Nesterov momentum.",
-    state="momentum_decay_pow, beta2_pow, mu_product = 1, moment1, moment2", columns="moment1, moment2", then=_check_rate,
+    state="momentum_decay_pow, beta2_pow, mu_product = 1, moment1, moment2", then=_check_rate,
     _counts_by=("beta2_pow", "beta2", 0), _loaded=_nadam_loaded, _update=_nadam,
 )  # fmt: skip
 RAdam = optimiser(
@@ -208,7 +209,7 @@ RAdam = optimiser(
     "learning_rate: Any = 0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, "
     "name: str | None = None",
     updates.radam, "RAdam (Liu et al. 2020): Adam whose adaptive step waits until its variance is bounded.",
-    state="beta1_pow, beta2_pow, rho, moment1, moment2", columns="moment1, moment2", then=_check_rate,
+    state="beta1_pow, beta2_pow, rho, moment1, moment2", then=_check_rate,
     _counts_by=("beta2_pow", "beta2", 0),
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ from ....core.number import as_float
 from ....learn import bridge
 from ....tape import hooks
 from ..._shared.guard import kind_of
-from ..._shared.optimisers import Row
+from ..._shared.optimisers import OptimiserRow
 from .._grad_modes import enable_grad
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -320,11 +320,11 @@ def _converted(p: Tensor, value: Any, key: Hashable = None) -> Any:
 class RuleOptimizer(Optimizer):
     """An optimiser whose step changes each parameter that has a gradient by a rule of `retrograde.learn`."""
 
-    _row: ClassVar[Row]
+    _row: ClassVar[OptimiserRow]
     _counters: ClassVar[dict[str, float | str]] = {}
     """Further 0-d tensors in the state, with their first values (or the options that give these)."""
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
         """Make the optimiser of a row."""
         _check_implementation(row.name, options)
         row.check(options)
@@ -368,7 +368,7 @@ class RuleOptimizer(Optimizer):
         options = self._options(group)
         if row.counted:
             options["step"] = batch.step
-        columns = [None if condition and not group[condition] else batch.column(name) for name, _, condition in row.columns]
+        columns = [None if condition and not group[condition] else batch.column(name) for name, _, condition, _ in row.columns]
         bridge.update(
             row.rule, batch.params, batch.grads, *columns, recorded=group["differentiable"], **options, **further
         )  # fmt: skip
@@ -392,7 +392,7 @@ class RuleOptimizer(Optimizer):
         state["step"] = _bridge.scalar(0.0)
         for name, start in self._counters.items():
             state[name] = _bridge.scalar(float(group[start]) if isinstance(start, str) else start)
-        for name, start, condition in self._row.states:
+        for name, start, condition, _ in self._row.states:
             if not condition or group[condition]:
                 state[name] = _bridge.full_like(p, as_float(group[start]) if isinstance(start, str) else start)
 
