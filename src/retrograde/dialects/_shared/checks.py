@@ -19,6 +19,7 @@ from .guard import kind_of
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "bool": lambda x: isinstance(x, bool),
     "float": lambda x: isinstance(x, float),
+    "floats": lambda x: isinstance(x, tuple) and all(isinstance(part, float) for part in x),
     "function": callable,
     "int": lambda x: isinstance(x, int) and not isinstance(x, bool),
     "list": lambda x: isinstance(x, (list, tuple)),

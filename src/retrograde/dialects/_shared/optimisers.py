@@ -77,11 +77,11 @@ class Optimisers(Rows):
         those that the dialect or the row gives them (`called`). doc: what the optimiser does.
         state: what is kept for each parameter, in the order in which it is listed: a name, `: label` where it is called
         otherwise in the tensors' names, `= 1` or `= option` where it does not begin at 0, `if option` where only this makes it
-        needed. columns: the states that the rule takes, in its order, where they are not the first of those it may take. order: the options in the order in which they are kept, where it is not that of the
-        parameters. checks, asserts: what options have to be, past or in place of what the dialect says of their names.
-        fixed: options of the rule that are the row's. base: another class to derive from. then: called with the new
-        optimiser, to check it and to derive what is not an option. module: where users find the class, if its name does not
-        say it. members: what else the class has.
+        needed. columns: the states that the rule takes, in its order, where they are not the first of those it may take.
+        order: the options in the order in which they are kept, where it is not that of the parameters. checks, asserts: what
+        options have to be, past or in place of what the dialect says of their names. fixed: options of the rule that are the
+        row's. base: another class to derive from. then: called with the new optimiser, to check it and to derive what is not
+        an option. module: where users find the class, if its name does not say it. members: what else the class has.
         """
         row = OptimiserRow(self, name, options, rule, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.states, row.order, row.fixed, row.taken = _states(state), order, fixed or {}, columns
