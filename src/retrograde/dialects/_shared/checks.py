@@ -34,11 +34,33 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-class _Clause(NamedTuple):
+class Clause(NamedTuple):
+    """What one option has to be."""
+
     name: str
     types: tuple[str, ...]
     wanted: str
     fits: Callable[[Any], Any] | None
+
+    def check(self, op: str, value: Any, error: type[Exception] = ValueError) -> None:
+        """Raise for a value of another type, or out of range (see `check`)."""
+        types, fits = self.types, self.fits
+        if types and not any(_TYPES[t](value) for t in types):
+            wrong = AssertionError if error is AssertionError else TypeError
+            raise wrong(f"{op}: {self.name} must be {' or '.join(types)}, got {kind_of(value)}")
+        if fits is None or (value is None and "None" in types):
+            return
+        several = isinstance(value, (tuple, list)) and not self.wanted.startswith(("0 <", "rising"))
+        for i, part in enumerate(value) if several else ((0, value),):
+            try:
+                fine = (several and part is None) or fits(part)
+            except TypeError:
+                raise TypeError(f"{op}: {self._label(several, i)} must be a number, got {kind_of(part)}") from None
+            if not fine:
+                raise error(f"{op}: {self._label(several, i)} is {part!r}; wanted {self.wanted}")
+
+    def _label(self, several: bool, i: int) -> str:
+        return f"{self.name}[{i}]" if several else self.name
 
 
 def check(op: str, text: str, options: Mapping[str, Any], error: type[Exception] = ValueError) -> None:
@@ -50,33 +72,18 @@ def check(op: str, text: str, options: Mapping[str, Any], error: type[Exception]
     Traceback (most recent call last):
     ValueError: Adam: betas[1] is 1.0; wanted in [0, 1)
     """
-    for name, types, wanted, fits in clauses(text):
-        if name not in options:
-            continue
-        value = options[name]
-        if types and not any(_TYPES[t](value) for t in types):
-            wrong = AssertionError if error is AssertionError else TypeError
-            raise wrong(f"{op}: {name} must be {' or '.join(types)}, got {kind_of(value)}")
-        if fits is None or ("None" in types and value is None):
-            continue
-        several = isinstance(value, (tuple, list)) and not wanted.startswith(("0 <", "rising"))
-        for i, part in enumerate(value if several else (value,)):
-            label = f"{name}[{i}]" if several else name
-            try:
-                fine = (several and part is None) or fits(part)
-            except TypeError:
-                raise TypeError(f"{op}: {label} must be a number, got {kind_of(part)}") from None
-            if not fine:
-                raise error(f"{op}: {label} is {part!r}; wanted {wanted}")
+    for clause in clauses(text):
+        if clause.name in options:
+            clause.check(op, options[clause.name], error)
 
 
 @functools.cache
-def clauses(text: str) -> list[_Clause]:
+def clauses(text: str) -> list[Clause]:
     """The clauses of a text."""
     found = []
     for clause in filter(None, text.split("; ")):
         name, types, condition = re.fullmatch(r"(\w+)(?:: (\w+(?: \| \w+)*))?(?: (\S.*))?", clause).groups()  # type: ignore[union-attr]
-        found.append(_Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition)))
+        found.append(Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition)))
     return found
 
 

@@ -36,22 +36,25 @@ class Rows:
 
     base: what they derive from; its method `_set_up(row, options)` makes an object. called: what the functions' options are
     called. checks, asserts: what options of these names have to be in every row (checks.py), `asserts` by AssertionError.
-    modules: whether each class is found in a module of its own, called as the class in small letters.
+    reads: the text that gives the value of an option, a format of its name. modules: whether each class is found in a module
+    of its own, called as the class in small letters.
     """
 
     def __init__(
-        self, base: type, *, called: Names | None = None, checks: str = "", asserts: str = "", modules: bool = False
+        self, base: type, *, called: Names | None = None, checks: str = "", asserts: str = "", reads: str = "self.{}",
+        modules: bool = False,
     ) -> None:  # fmt: skip
-        self.base, self.called, self.checks, self.asserts, self.modules = base, called or {}, checks, asserts, modules
+        self.base, self.called, self.checks, self.asserts = base, called or {}, checks, asserts
+        self.reads, self.modules = reads, modules
 
-    def made(self, row: Row, doc: str, base: type | None, module: str, members: Mapping[str, Any]) -> Any:
-        """The class of a row."""
+    def made(self, row: Row, doc: str, base: type | None, module: str, methods: str, members: Mapping[str, Any]) -> Any:
+        """The class of a row, whose constructor and methods are written when they are needed."""
         place = f"{row.scope['__package__']}.{module or row.name.lower()}" if self.modules else row.scope["__name__"]
         wanted = "; ".join(filter(None, (row.checks, row.asserts)))
         if wanted:
             doc += f"\n\n    Raises an error unless {wanted.replace('; ', ', ')}.\n    "
-        own = {"__module__": place, "__doc__": doc, "_row": row, "__init__": Unwritten(row, "__init__")}
-        row.cls = type(row.name, (base or self.base,), {**own, **members})
+        unwritten = {method: Unwritten(row, method) for method in ("__init__", *methods.split())}
+        row.cls = type(row.name, (base or self.base,), {"__module__": place, "__doc__": doc, "_row": row, **unwritten, **members})
         if self.modules:
             _offer(place, row.cls)
         ROWS[row.cls] = row
@@ -59,11 +62,15 @@ class Rows:
 
 
 class Optimisers(Rows):
-    """What makes the optimisers of a dialect. beside: kinds of state that no rule takes, such as counts."""
+    """What makes the optimisers of a dialect.
 
-    def __init__(self, base: type, *, beside: str = "", **what: Any) -> None:
+    beside: kinds of state that no rule takes, such as counts. apart: options of rules that the base gives by itself. column:
+    the text that gives one kind of state for the parameters of `batch`, a format of its name.
+    """
+
+    def __init__(self, base: type, *, beside: str = "", apart: str = "", column: str, **what: Any) -> None:
         super().__init__(base, **what)
-        self.beside = frozenset(beside.split(", "))
+        self.beside, self.apart, self.column = beside.split(), apart.split(), column
 
     def __call__(
         self, name: str, options: str, rule: Function, doc: str, *, state: str = "", columns: str | None = None,
@@ -83,9 +90,9 @@ class Optimisers(Rows):
         row's. base: another class to derive from. then: called with the new optimiser, to check it and to derive what is not
         an option. module: where users find the class, if its name does not say it. members: what else the class has.
         """
-        row = OptimiserRow(self, name, options, rule, checks, asserts, called, then, sys._getframe(1).f_globals)
-        row.states, row.order, row.fixed, row.taken = _states(state), order, fixed or {}, columns
-        return self.made(row, doc, base, module, members)
+        row = OptimiserRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
+        row.rule, row.states, row.order, row.fixed, row.taken = rule, _states(state), order, fixed or {}, columns
+        return self.made(row, doc, base, module, "_options _columns", members)
 
 
 class Schedules(Rows):
@@ -101,8 +108,9 @@ class Schedules(Rows):
         closed: the rate from the base rate and the epoch, `chained` that from the rate before, the epoch and the base rate;
         the options of both are found as those of rules. The rest is as for optimisers.
         """
-        row = Row(self, name, options, closed or chained, checks, asserts, called, then, sys._getframe(1).f_globals)
-        return self.made(row, doc, base, "", {"_closed": _static(closed), "_chained": _static(chained), **members})
+        row = ScheduleRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
+        row.closed, row.chained = closed, chained
+        return self.made(row, doc, base, "", "_closed" * bool(closed) + " _chained" * bool(chained), members)
 
 
 class State(NamedTuple):
@@ -119,14 +127,14 @@ class Row:
     """A row, and what follows from it."""
 
     cls: Any
+    fixed: Mapping[str, Any] = {}
 
     def __init__(
-        self, kind: Rows, name: str, options: str, function: Any, checks: str, asserts: str, called: Names | None,
-        then: Function | None, scope: Mapping[str, Any],
+        self, kind: Any, name: str, options: str, checks: str, asserts: str, called: Names | None, then: Function | None,
+        scope: Mapping[str, Any],
     ) -> None:  # fmt: skip
-        self.kind, self.name, self.options, self.function, self.checks = kind, name, options, function, checks
-        self.asserts, self.called, self.then, self.scope = asserts, called or {}, then, scope
-        self.fixed: Mapping[str, Any] = {}
+        self.kind, self.name, self.options, self.checks, self.asserts = kind, name, options, checks, asserts
+        self.called, self.then, self.scope = {**kind.called, **(called or {})}, then, scope
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -134,52 +142,63 @@ class Row:
         given = parameters(self.options)
         return [a.arg for a in (*given.args, *given.kwonlyargs)]
 
-    @functools.cached_property
-    def handed(self) -> list[tuple[str, Any]]:
-        """The function's options with the name of that of the row that gives each, or the names."""
-        known = {*self.names, *self.fixed}
-        found = []
-        for option in _keywords(self.function):
-            called = self.called.get(option) or self.kind.called.get(option, option)
-            place = called if called[0] in known or called in known else option
-            if place in known or isinstance(place, tuple):
-                found.append((option, place))
+    def handed(self, function: Any) -> dict[str, str]:
+        """The options that a function gets, with the texts of their values."""
+        found = {}
+        for option in _keywords(function):
+            called = self.called.get(option, option)
+            if option in self.fixed:
+                found[option] = repr(self.fixed[option])
+            elif isinstance(called, tuple) and called[0] in self.names:
+                found[option] = f"({', '.join(map(self.kind.reads.format, called))})"
+            else:
+                place = called if called in self.names else option
+                if place in self.names:
+                    found[option] = self.kind.reads.format(place)
         return found
+
+    @functools.cached_property
+    def clauses(self) -> list[tuple[_checks.Clause, type[Exception]]]:
+        """What the options have to be, each with the type of exception: what the dialect says of them first."""
+        own = {c.name for text in (self.asserts, self.checks) for c in _checks.clauses(text)}
+        known = {*self.names} - own
+        kind = self.kind
+        every = [(c, e) for t, e in ((kind.asserts, AssertionError), (kind.checks, ValueError)) for c in _checks.clauses(t)]
+        return [(c, e) for c, e in every if c.name in known] + [
+            (c, e) for t, e in ((self.asserts, AssertionError), (self.checks, ValueError)) for c in _checks.clauses(t)
+        ]
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise for options that are not what they have to be."""
-        own = {c.name for text in (self.asserts, self.checks) for c in _checks.clauses(text)}
-        every = {name: x for name, x in options.items() if name not in own}
-        for given, text, error in (
-            (every, self.kind.asserts, AssertionError), (every, self.kind.checks, ValueError),
-            (options, self.asserts, AssertionError), (options, self.checks, ValueError),
-        ):  # fmt: skip
-            _checks.check(self.name, text, given, error)
+        for clause, error in self.clauses:
+            clause.check(self.name, options[clause.name], error)
 
     def write(self, method: str) -> Any:
-        """Write the constructor and put it into the class."""
-        further = parameters(self.options).kwarg
-        given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
-        source = f"def __init__(self, {_annotated(self.options)}) -> None:\n    self._set_up(_row, {{{given}}})"
-        place = f"<retrograde row {self.cls.__module__}.{self.name}>"
-        f = written(source, place, {**self.scope, "_row": self}, method)
+        """Write a method and put it into the class."""
+        source, scope = self._constructor() if method == "__init__" else self._text(method)
+        place = f"<retrograde row {self.cls.__module__}.{self.name}.{method}>"
+        f = written(source, place, scope, method)
         f.__qualname__, f.__module__ = f"{self.name}.{method}", self.cls.__module__
         setattr(self.cls, method, f)
         return f
+
+    def _constructor(self) -> tuple[str, dict[str, Any]]:
+        further = parameters(self.options).kwarg
+        given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
+        head = f"def __init__(self, {_annotated(self.options)}) -> None:"
+        return f"{head}\n    self._set_up(_row, {{{given}}})", {**self.scope, "_row": self}
+
+    def _text(self, method: str) -> tuple[str, dict[str, Any]]:
+        raise NotImplementedError(method)
 
 
 class OptimiserRow(Row):
     """A row of an optimiser."""
 
-    kind: Optimisers
+    rule: Any
     states: list[State]
     order: str
     taken: str | None
-
-    @property
-    def rule(self) -> Any:
-        """The update rule."""
-        return self.function
 
     @functools.cached_property
     def kept(self) -> list[str]:
@@ -192,13 +211,34 @@ class OptimiserRow(Row):
         return "step" in _keywords(self.rule) and "step" not in self.fixed
 
     @functools.cached_property
-    def columns(self) -> list[State]:
-        """The kinds of state that the rule takes, in its order."""
-        if self.taken is None:
-            takes = [s for s in self.states if s.name not in self.kind.beside]
-            return takes[: self.rule.__code__.co_argcount - 2]
-        states = {s.name: s for s in self.states}
-        return [states[s.name]._replace(condition=s.condition) for s in _states(self.taken)]
+    def decays(self) -> bool:
+        """Whether the rule takes the option `weight_decay`."""
+        return "weight_decay" in self.names and "weight_decay" in _keywords(self.rule)
+
+    def _text(self, method: str) -> tuple[str, dict[str, Any]]:
+        """The methods that read a group: `_options`, the rule's by name, and `_columns`, the kinds of state that it takes."""
+        if method == "_options":
+            options = ", ".join(f"{n!r}: {x}" for n, x in self.handed(self.rule).items() if n not in self.kind.apart)
+            return f"def _options(self, group):\n    return {{{options}}}", {}
+        takes = [s for s in self.states if s.name not in self.kind.beside] if self.taken is None else _states(self.taken)
+        columns = [
+            self.kind.column.format(s.name) + (f" if {self.kind.reads.format(s.condition)} else None" if s.condition else "")
+            for s in takes[: self.rule.__code__.co_argcount - 2]
+        ]
+        return f"def _columns(self, group, batch):\n    return [{', '.join(columns)}]", {}
+
+
+class ScheduleRow(Row):
+    """A row of a schedule."""
+
+    closed: Function | None
+    chained: Function | None
+
+    def _text(self, method: str) -> tuple[str, dict[str, Any]]:
+        """The formulas as methods."""
+        function, takes = (self.closed, "base, epoch") if method == "_closed" else (self.chained, "rate, epoch, base")
+        options = "".join(f", {n}={x}" for n, x in self.handed(function).items())
+        return f"def {method}(self, {takes}):\n    return _formula({takes}{options})", {"_formula": function}
 
 
 ROWS: dict[type, Row] = {}
@@ -218,10 +258,6 @@ def _keywords(function: Any) -> tuple[str, ...]:
     """The options of a function: what it takes by keyword only."""
     code = function.__code__
     return tuple(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
-
-
-def _static(f: Function | None) -> Any:
-    return f and staticmethod(f)
 
 
 def _states(text: str) -> list[State]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ....learn import schedules
-from ..._shared.optimisers import Row, Schedules
+from ..._shared.optimisers import ScheduleRow, Schedules
 from .._tensor import Tensor, from_array
 from .cell import Cell
 
@@ -29,10 +28,9 @@ class LearningRateSchedule(Cell):
 class _Formula(LearningRateSchedule):
     """A schedule that is a row."""
 
-    _row: ClassVar[Row]
-    _closed: ClassVar[Callable[..., Any]]
+    _row: ClassVar[ScheduleRow]
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
         Cell.__init__(self)
         row.check(options)
         for name, value in options.items():
@@ -45,7 +43,7 @@ class _Formula(LearningRateSchedule):
         step = _f32(global_step.asnumpy().item() if isinstance(global_step, Tensor) else global_step)
         options = {name: getattr(self, name) for name in self._row.names}
         given = {name: x if isinstance(x, bool) else _f32(x) for name, x in options.items()}
-        return from_array(np.asarray(self._closed(step, **given), _f32))
+        return from_array(np.asarray(self._row.closed(step, **given), _f32))  # type: ignore[misc]  # each has one
 
 
 # ------------------------------------------------------------------------------------------ formulas by MindSpore's options

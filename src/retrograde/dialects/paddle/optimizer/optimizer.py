@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -331,6 +331,10 @@ class RuleOptimizer(Optimizer):
     """An optimiser that is a row (rules.py): its rule changes the parameters."""
 
     _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
+    _beta1: Any
+    _beta2: Any
     _counts_by: ClassVar[tuple[str, str, int]] = ("", "", 0)
     """The state that stands for the number of steps, the beta of which it is a power, how far the power is ahead."""
 
@@ -340,12 +344,12 @@ class RuleOptimizer(Optimizer):
             if isinstance(value, Value) and name not in _OF_ALL:
                 options[name] = float(value.item())
         row.check(options)
-        for name, value in {**options, **row.fixed}.items():
+        for name, value in options.items():
             if name not in _OF_ALL:
                 setattr(self, "_" + name, value)
         self._accumulators = tuple([s.name for s in row.states if not s.condition or options[s.condition]])
-        self._decays_itself = ("weight_decay", "weight_decay") in row.handed
-        self._counting = row.counted
+        self._follow = [(name, _FOLLOWS[name]) for name in self._accumulators if name in _FOLLOWS]
+        self._decays_itself = row.decays
         Optimizer.__init__(self, *[options.get(name) for name in _OF_ALL])
         if options.get("multi_precision"):
             _refuse_master_weights(row.name, self._parameters())
@@ -353,48 +357,39 @@ class RuleOptimizer(Optimizer):
             row.then(self)
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
-        if not self._counting:
-            self._run(batch, group)
+        if self._row.counted:
+            for part in self._counted(batch, group):
+                self._run(part, group, batch, step=part.step)
             return
-        made: dict[Any, Batch] = {}
-        for p, g in zip(batch.params, batch.grads):
-            step = self._advance(p, group)
-            part = made.get(step)
-            if part is None:
-                part = made[step] = Batch(batch.lr, batch.decay)
-            part.params.append(p)
-            part.grads.append(g)
-        for step, part in made.items():
-            self._run(part, group, step=step)
+        part = bridge.Batch(0)
+        part.params, part.grads = batch.params, batch.grads
+        part.states = [self._state(p) for p in batch.params] if self._accumulators else []
+        self._run(part, group, batch)
 
-    def _run(self, batch: Batch, group: dict[str, Any], **further: Any) -> None:
-        """Run the rule on a batch, with the options of the group and the further ones given."""
-        row = self._row
-        options: dict[str, Any] = {}
-        for name, place in row.handed:
-            if place == "learning_rate":
-                options[name] = batch.lr
-            elif place == "weight_decay":
-                options[name] = batch.decay
-            else:
-                several = type(place) is tuple
-                options[name] = tuple([self._option(x, group) for x in place]) if several else self._option(place, group)
-        columns = [
-            None if condition and not self._option(condition, group) else self._column(name, batch)
-            for name, _, condition, _ in row.columns
-        ]
-        bridge.update(row.rule, batch.params, batch.grads, *columns, **options, **further)
+    def _run(self, part: bridge.Batch, group: dict[str, Any], batch: Batch, **further: Any) -> None:
+        """Run the rule on a part of a batch, with the options of the group and the further ones given."""
+        if self._decays_itself:
+            further["weight_decay"] = batch.decay
+        if self._takes_rate:
+            further["lr"] = batch.lr
+        rule, columns = self._row.rule, self._columns(group, part)
+        bridge.update(rule, part.params, part.grads, *columns, **self._options(group), **further)
 
-    def _advance(self, p: Any, group: dict[str, Any]) -> Any:
-        """Count one more step of a parameter; returns the count (see `bridge.advance`)."""
-        state = self._state(p)
-        step = bridge.advance(state["step"])
-        betas = None
-        for name in self._accumulators:
-            if name in _FOLLOWS:
-                betas = betas or (self._option("beta1", group), self._option("beta2", group))
-                bridge.put(state[name], _FOLLOWS[name](step, *betas))
-        return step
+    _takes_rate = True
+
+    def _counted(self, batch: Batch, group: dict[str, Any], counter: str = "") -> Iterable[bridge.Batch]:
+        """The parameters of a batch, one step further; those with equal counts together."""
+        betas = (group.get("beta1", self._beta1), group.get("beta2", self._beta2)) if self._follow else ()
+
+        def entries() -> Iterator[tuple[Any, Any, Any, tuple[Any, ...]]]:
+            for p, g in zip(batch.params, batch.grads):
+                state = self._state(p)
+                step = bridge.advance(state["step"])
+                for name, value in self._follow:
+                    bridge.put(state[name], value(step, *betas))
+                yield p, g, state, (step, bridge.count_of(state[counter])) if counter else (step,)
+
+        return bridge.batches(entries())
 
     def _initial(self, name: str, p: Any) -> Any:
         if name in _FOLLOWS:

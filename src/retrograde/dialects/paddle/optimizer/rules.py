@@ -18,7 +18,8 @@ optimiser = Optimisers(
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "rho"},
     checks="beta1 in [0, 1); beta2 in [0, 1); epsilon >= 0; momentum_decay >= 0",
     asserts="beta1 given; beta2 given; epsilon given; momentum_decay given",
-    beside="beta1_pow_acc, beta2_pow_acc, beta1_pow, beta2_pow, momentum_decay_pow, rho, mu_product",
+    beside="beta1_pow_acc beta2_pow_acc beta1_pow beta2_pow momentum_decay_pow rho mu_product", apart="lr weight_decay",
+    reads="group.get('{0}', self._{0})", column="batch.column('{}')",
 )  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def _momentum(self: Any, batch: Batch, group: dict[str, Any]) -> None:
     scale = self._option("rescale_grad", group)
     if scale != 1.0:
         batch.grads = [g * scale for g in batch.grads]
-    self._run(batch, group)
+    RuleOptimizer._update(self, batch, group)
 
 
 SGD = optimiser(
@@ -88,7 +89,7 @@ Rprop = optimiser(
     "multi_precision=False, name: str | None = None",
     accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds.",
     state="prevs, learning_rates", checks="etas: pair around 1", called={"step_sizes": "learning_rate_range"},
-    then=_check_range, _initial=_first_sizes,
+    then=_check_range, _initial=_first_sizes, _takes_rate=False,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
@@ -179,16 +180,14 @@ def _check_rate(self: Any) -> None:
 
 
 def _nadam(self: Any, batch: Batch, group: dict[str, Any]) -> None:
-    for p, g in zip(batch.params, batch.grads):
-        state = self._state(p)
-        step = self._advance(p, group)
-        mu, following = updates.nadam_schedule(step, self._option("beta1", group), self._option("momentum_decay", group))
-        bridge.scale(state["mu"], mu)
-        product = bridge.count_of(state["mu"])
-        bridge.put(state["mu_product"], product)
-        one = Batch(batch.lr, batch.decay)
-        one.params, one.grads = [p], [g]
-        self._run(one, group, step=step, mu=mu, mu_next=following, mu_product=product)
+    for part in self._counted(batch, group, "mu"):
+        beta1, decay = group.get("beta1", self._beta1), group.get("momentum_decay", self._momentum_decay)
+        mu, following = updates.nadam_schedule(part.step, beta1, decay)
+        for state in part.states:
+            bridge.scale(state["mu"], mu)
+            product = bridge.count_of(state["mu"])
+            bridge.put(state["mu_product"], product)
+        self._run(part, group, batch, step=part.step, mu=mu, mu_next=following, mu_product=product)
 
 
 def _nadam_loaded(self: Any, state: dict[str, Any]) -> None:
@@ -215,15 +214,14 @@ RAdam = optimiser(
 
 
 def _lamb(self: Any, batch: Batch, group: dict[str, Any]) -> None:
-    exclude = self._exclude_from_weight_decay_fn
-    for p, g in zip(batch.params, batch.grads):
-        state = self._state(p)
-        decay = 0.0 if exclude is not None and exclude(p) else self._option("lamb_weight_decay", group)
-        bridge.update_one(
-            proximal.lamb, p, g, state["moment1"], state["moment2"], step=self._advance(p, group), lr=batch.lr,
-            betas=(self._option("beta1", group), self._option("beta2", group)), eps=self._option("epsilon", group),
-            weight_decay=decay, adapt=self._always_adapt or decay != 0,
-        )  # fmt: skip
+    exclude, options = self._exclude_from_weight_decay_fn, self._options(group)
+    for part in self._counted(batch, group):
+        for p, g, *moments in zip(part.params, part.grads, *self._columns(group, part)):
+            decay = 0.0 if exclude is not None and exclude(p) else self._option("lamb_weight_decay", group)
+            adapt = self._always_adapt or decay != 0
+            bridge.update_one(
+                proximal.lamb, p, g, *moments, step=part.step, lr=batch.lr, weight_decay=decay, adapt=adapt, **options
+            )  # fmt: skip
 
 
 Lamb = optimiser(

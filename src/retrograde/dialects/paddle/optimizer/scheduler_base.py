@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ....learn import schedules
-from ..._shared.optimisers import Row
+from ..._shared.optimisers import ScheduleRow
 from ..._shared.registry import near
 
 
@@ -84,11 +84,11 @@ class LRScheduler:
 class Formula(LRScheduler):
     """A schedule that is a row: the rate is a formula of the epoch, or of the rate before (decay.py)."""
 
-    _row: ClassVar[Row]
+    _row: ClassVar[ScheduleRow]
     _closed: ClassVar[Any]
     _chained: ClassVar[Any]
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
         """Make the schedule of a row."""
         row.check(options)
         given = [options.pop(name, default) for name, default in _OF_ALL]
@@ -97,22 +97,18 @@ class Formula(LRScheduler):
             row.then(self)
         LRScheduler.__init__(self, *given)
 
-    def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, key) for name, key in self._row.handed}
-
     def get_lr(self) -> float:
         """The rate of `last_epoch`."""
-        epoch: Any = self.last_epoch
-        if self._chained is None:
-            return self._closed(self.base_lr, epoch, **self._options())
-        if epoch == 0 and self._chained not in schedules.AT_ONCE:
+        epoch, chained = self.last_epoch, self._row.chained
+        if chained is None:
+            return self._closed(self.base_lr, epoch)  # type: ignore[no-any-return]
+        if epoch == 0 and chained not in schedules.AT_ONCE:
             return self.base_lr
-        return self._chained(self.base_lr if epoch == 0 else self.last_lr, epoch, self.base_lr, **self._options())
+        return self._chained(self.base_lr if epoch == 0 else self.last_lr, epoch, self.base_lr)  # type: ignore[no-any-return]
 
     def _get_closed_form_lr(self) -> float:
-        if self._chained is None or self._closed is None:
-            return self.get_lr()
-        return self._closed(self.base_lr, self.last_epoch, **self._options())
+        row = self._row
+        return self.get_lr() if row.chained is None or row.closed is None else self._closed(self.base_lr, self.last_epoch)
 
 
 _OF_ALL = (("learning_rate", 0.1), ("last_epoch", -1), ("verbose", False))

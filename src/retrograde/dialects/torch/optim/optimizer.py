@@ -321,6 +321,8 @@ class RuleOptimizer(Optimizer):
     """An optimiser whose step changes each parameter that has a gradient by a rule of `retrograde.learn`."""
 
     _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
     _counters: ClassVar[dict[str, float | str]] = {}
     """Further 0-d tensors in the state, with their first values (or the options that give these)."""
 
@@ -328,7 +330,7 @@ class RuleOptimizer(Optimizer):
         """Make the optimiser of a row."""
         _check_implementation(row.name, options)
         row.check(options)
-        Optimizer.__init__(self, options.pop("params"), {n: options[n] for n in row.kept if n in options} | row.fixed)
+        Optimizer.__init__(self, options.pop("params"), {n: options[n] for n in row.kept if n in options} | _settled(row))
         if row.then is not None:
             row.then(self)
 
@@ -338,7 +340,7 @@ class RuleOptimizer(Optimizer):
         for group in self.param_groups:
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
-            group.update(self._row.fixed)
+            group.update(_settled(self._row))
         for value in self.state.values():
             for name in ("step", *self._counters) if isinstance(value, dict) else ():
                 if isinstance(value.get(name), (int, float)):
@@ -365,26 +367,24 @@ class RuleOptimizer(Optimizer):
     def _apply_rule(self, group: dict[str, Any], batch: bridge.Batch, **further: Any) -> None:
         """Run the class's rule on a batch, with the group's options and the further ones given."""
         row = self._row
-        options = self._options(group)
+        options = self._given_options(group)
         if row.counted:
             options["step"] = batch.step
-        columns = [None if condition and not group[condition] else batch.column(name) for name, _, condition, _ in row.columns]
         bridge.update(
-            row.rule, batch.params, batch.grads, *columns, recorded=group["differentiable"], **options, **further
+            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group["differentiable"], **options,
+            **further,
         )  # fmt: skip
 
-    def _options(self, group: dict[str, Any], differentiable: bool | None = None) -> dict[str, Any]:
+    def _given_options(self, group: dict[str, Any]) -> dict[str, Any]:
         """The rule's options, without tensors in them, but for those that a differentiable update depends on."""
-        if differentiable is None:
-            differentiable = group["differentiable"]
-        options = {}
-        for name, key in self._row.handed:
-            value = group[key]  # type: ignore[index]  # no option here is made of two
-            if isinstance(value, (Tensor, np.generic)):
-                value = _bridge.number(value, differentiable)
-            elif isinstance(value, tuple) and any(isinstance(part, Tensor) for part in value):
-                value = tuple(map(float, value))
-            options[name] = value
+        options: dict[str, Any] = self._options(group)
+        for name, value in options.items():
+            kind = type(value)
+            if kind is not float and kind is not bool and kind is not int:
+                if isinstance(value, (Tensor, np.generic)):
+                    options[name] = _bridge.number(value, group.get("differentiable", False))
+                elif kind is tuple and any(isinstance(part, Tensor) for part in value):
+                    options[name] = tuple(map(float, value))
         return options
 
     def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -429,6 +429,11 @@ class RuleOptimizer(Optimizer):
                 yield p, grad, own, (bridge.advance(own["step"]), *[bridge.count_of(own[name]) for name in self._counters])
 
         return bridge.batches(entries())
+
+
+def _settled(row: OptimiserRow) -> dict[str, Any]:
+    """The options of groups that the row says."""
+    return {row.called.get(name, name): value for name, value in row.fixed.items()}  # type: ignore[misc]
 
 
 def _check_implementation(name: str, options: dict[str, Any]) -> None:

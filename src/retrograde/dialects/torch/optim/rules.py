@@ -17,7 +17,7 @@ from .optimizer import ParamsT as ParamsT
 from .optimizer import RuleOptimizer
 
 optimiser = Optimisers(
-    RuleOptimizer, called={"decoupled": "decoupled_weight_decay"}, modules=True,
+    RuleOptimizer, called={"decoupled": "decoupled_weight_decay"}, reads="group['{}']", column="batch.column('{}')", modules=True,
     checks="lr >= 0; betas: pair in [0, 1); eps >= 0; weight_decay >= 0; momentum >= 0; momentum_decay >= 0; alpha >= 0; "
     "lr_decay >= 0; initial_accumulator_value >= 0",
 )  # fmt: skip
@@ -29,7 +29,7 @@ optimiser = Optimisers(
 def _sgd(self: Any, group: dict[str, Any]) -> None:
     """The first gradient of a parameter enters its momentum as it is."""
     differentiable, momentum = group["differentiable"], group["momentum"]
-    options = self._options(group)
+    options = self._given_options(group)
     fresh: list[list[Any]] = [[], [], []]
     begun: list[list[Any]] = [[], [], []]
     for p in group["params"]:
@@ -130,7 +130,7 @@ def _adagrad_of_rows(self: Any, group: dict[str, Any], p: Tensor, grad: SparseTe
     """The step along a sparse gradient, for the rows that it has."""
     _refuse_decay("Adagrad", group)
     step = bridge.advance(state["step"])
-    bridge.update_rows(accumulating.adagrad, p, grad.coalesce()._a, state["sum"], step=step, **self._options(group, False))
+    bridge.update_rows(accumulating.adagrad, p, grad.coalesce()._a, state["sum"], step=step, **self._given_options(group))
 
 
 Adagrad = optimiser(
@@ -182,7 +182,7 @@ AdamW = optimiser(
     "params: ParamsT, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, "
     "maximize=False, foreach: bool | None = None, capturable=False, differentiable=False, fused: bool | None = None",
     updates.adam, "Adam with decoupled weight decay (Loshchilov and Hutter 2019).", base=Adam,
-    state="exp_avg, exp_avg_sq, max_exp_avg_sq if amsgrad", fixed={"decoupled_weight_decay": True}, then=_check_tensors,
+    state="exp_avg, exp_avg_sq, max_exp_avg_sq if amsgrad", fixed={"decoupled": True}, then=_check_tensors,
 )  # fmt: skip
 Adamax = optimiser(
     "Adamax",
@@ -232,7 +232,7 @@ def _sparse_adam(self: Any, group: dict[str, Any]) -> None:
         state["step"] += 1
         bridge.update_rows(
             updates.adam_of_rows, p, p.grad.coalesce()._a, state["exp_avg"], state["exp_avg_sq"], step=state["step"],
-            **self._options(group, False),
+            **self._given_options(group),
         )  # fmt: skip
 
 
@@ -260,7 +260,7 @@ SparseAdam = optimiser(
 
 def _adafactor(self: Any, group: dict[str, Any]) -> None:
     first_eps, second_eps = group["eps"]
-    options = {**self._options(group, False), "lr": as_float(group["lr"])}
+    options = {**self._given_options(group), "lr": as_float(group["lr"])}
     for p, grad in self._given(group):
         if torch.is_complex(p):
             raise RuntimeError("Adafactor: complex parameters are not supported; optimise view_as_real(p)")
@@ -290,7 +290,7 @@ def _muon(self: Any, group: dict[str, Any]) -> None:
         raise ValueError(f"Muon: ns_steps is {group['ns_steps']}; wanted fewer than 100")
     if len(group["ns_coefficients"]) != 3:
         raise ValueError(f"Muon: ns_coefficients has {len(group['ns_coefficients'])} entries; wanted 3")
-    options = {**self._options(group, False), "lr": as_float(group["lr"])}
+    options = {**self._given_options(group), "lr": as_float(group["lr"])}
     for p, grad in self._given(group):
         state = self.state[p]
         if not state:

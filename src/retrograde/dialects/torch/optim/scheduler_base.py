@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ....learn import schedules
-from ..._shared.optimisers import Row
+from ..._shared.optimisers import ScheduleRow
 from .._tensor import Tensor
 from .optimizer import Optimizer
 
@@ -184,13 +184,13 @@ class LRScheduler:
 class Formula(LRScheduler):
     """A schedule that is a row: the rates are a formula of the rates before, or of the epoch (epoch_schedulers.py)."""
 
-    _row: ClassVar[Row]
+    _row: ClassVar[ScheduleRow]
     _closed: ClassVar[Any]
     _chained: ClassVar[Any]
     _resumes = False
     """Whether a schedule that is made with `last_epoch` changes the rates at once."""
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
         """Make the schedule of a row."""
         row.check(options)
         optimizer, last_epoch = options.pop("optimizer"), options.pop("last_epoch")
@@ -202,14 +202,12 @@ class Formula(LRScheduler):
     def get_lr(self) -> list[Rate]:
         """The rates of epoch `last_epoch`."""
         rates, epoch = self._current(), self.last_epoch
-        if self._is_initial and not self._resumes and not (epoch == 0 and self._chained in schedules.AT_ONCE):
+        if self._is_initial and not self._resumes and not (epoch == 0 and self._row.chained in schedules.AT_ONCE):
             return rates
-        options = {name: getattr(self, key) for name, key in self._row.handed}
-        return [self._chained(rate, epoch, base, **options) for rate, base in zip(rates, self.base_lrs)]
+        return [self._chained(rate, epoch, base) for rate, base in zip(rates, self.base_lrs)]
 
     def _get_closed_form_lr(self) -> list[Rate]:
-        options = {name: getattr(self, key) for name, key in self._row.handed}
-        return [self._closed(base, self.last_epoch, **options) for base in self.base_lrs]
+        return [self._closed(base, self.last_epoch) for base in self.base_lrs]
 
 
 class _LRScheduler(LRScheduler):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .....learn import schedules
 from ...._shared.checks import check
-from ...._shared.optimisers import Row, Schedules
+from ...._shared.optimisers import ScheduleRow, Schedules
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .optimizer import Optimizer
@@ -87,20 +87,19 @@ class LRScheduler:
 class _Formula(LRScheduler):
     """A scheduler that is a row: the rates are a formula of those before."""
 
-    _row: ClassVar[Row]
+    _row: ClassVar[ScheduleRow]
     _chained: ClassVar[Any]
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
         optimizer, last_epoch = options.pop("optimizer"), options.pop("last_epoch")
         self.__dict__.update(options)
         LRScheduler.__init__(self, optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
         rates, epoch = self._rates(), self._epoch
-        if epoch == 0 and self._chained not in schedules.AT_ONCE:
+        if epoch == 0 and self._row.chained not in schedules.AT_ONCE:
             return rates
-        options = {name: getattr(self, key) for name, key in self._row.handed}
-        return [self._chained(rate, epoch, base, **options) for rate, base in zip(rates, self._bases)]
+        return [self._chained(rate, epoch, base) for rate, base in zip(rates, self._bases)]
 
 
 schedule = Schedules(_Formula)

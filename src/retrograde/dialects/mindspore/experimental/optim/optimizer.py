@@ -106,6 +106,8 @@ class RuleOptimizer(Optimizer):
     """An optimiser that is a row (rules.py): its rule changes the parameters. Each kind of state is an attribute."""
 
     _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
 
     def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
         """Make the optimiser of a row."""
@@ -138,13 +140,10 @@ class RuleOptimizer(Optimizer):
     def _run(self, group: dict[str, Any], members: Members, **further: Any) -> None:
         """Run the rule on a group, with its options and the further ones given."""
         row = self._row
-        options = {name: row.fixed[key] if key in row.fixed else group[key] for name, key in row.handed}
+        options = self._options(group)
         if "lr" in options:
             options["lr"] = rate_of(group)
         if row.counted:
             options["step"] = self._number
-        columns = [
-            None if condition and not group[condition] else getattr(self, name)[members.place]
-            for name, _, condition, _ in row.columns
-        ]
+        columns = self._columns(group, members)
         bridge.update(row.rule, members.params, members.grads, *columns, **options | further)

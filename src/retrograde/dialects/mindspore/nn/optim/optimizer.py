@@ -208,6 +208,8 @@ class RuleOptimizer(Optimizer):
     _scalars: ClassVar[tuple[str, ...]] = ()
     """Parameters of one number: an option, or the power of a beta."""
     _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
 
     def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
         """Make the optimiser of a row."""
@@ -284,9 +286,6 @@ class RuleOptimizer(Optimizer):
 
     def _begin(self) -> None:
         """What happens once per step, before the parameters change."""
-        for name in self._scalars:
-            if name.endswith("_power"):
-                bridge.scale(getattr(self, name), getattr(self, name.removesuffix("_power")))
 
     def _step(self, chosen: _Chosen) -> None:
         """Change the parameters of a batch."""
@@ -294,25 +293,20 @@ class RuleOptimizer(Optimizer):
 
     def _run(self, chosen: _Chosen, **further: Any) -> None:
         """Run the rule on a batch, with the options of the row and the further ones given."""
-        row = self._row
-        options: dict[str, Any] = {}
-        for name, place in row.handed:
-            if name == "lr":
-                options[name] = chosen.lr
-            elif name == "weight_decay":
-                if not self._decays_gradient:
-                    options[name] = chosen.weight_decay
-            elif place in row.fixed:
-                options[name] = row.fixed[place]
-            elif type(place) is tuple:
-                options[name] = tuple([getattr(self, x) for x in place])
-            else:
-                options[name] = number(getattr(self, place)) if place in self._scalars else getattr(self, place)
+        row, options = self._row, self._options(None)
+        for name in self._scalars:
+            if name in options:
+                options[name] = number(options[name])
+        if not self._decays_gradient:
+            options["weight_decay"] = chosen.weight_decay
         if row.counted:
             options["step"] = bridge.count_of(self.global_step) + 1
-        columns = [None if condition and not getattr(self, condition) else getattr(self, n) for n, _, condition, _ in row.columns]
+        if self._takes_rate:
+            options["lr"] = chosen.lr
         update = chosen.update_each if hasattr(row.rule, "of_one") else chosen.update
-        update(row.rule, *columns, **options | further)
+        update(row.rule, *self._columns(None, None), **options | further)
+
+    _takes_rate = True
 
 
 _OF_ALL = (("learning_rate", 0.0), ("params", None), ("weight_decay", 0.0), ("loss_scale", 1.0))

@@ -14,7 +14,7 @@ from .._checks import a_bool, not_negative_float
 from .optimizer import RuleOptimizer, _Chosen, number
 
 optimiser = Optimisers(
-    RuleOptimizer, beside="stat, mu, eta",
+    RuleOptimizer, beside="stat mu eta", apart="lr weight_decay", column="self.{}",
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "decay"},
     checks="beta1: float in (0, 1); beta2: float in (0, 1); eps: float > 0; epsilon: float >= 0; momentum: float >= 0; "
     "accum: float >= 0; initial_accum: float >= 0; l1: float >= 0; l2: float >= 0; decay: float >= 0; use_locking: bool; "
@@ -80,7 +80,8 @@ def _asgd(self: Any, chosen: _Chosen) -> None:
 ASGD = optimiser(
     "ASGD", "params, learning_rate: Any = 0.1, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay: Any = 0.0", accumulating.asgd,
     "Averaged gradient descent (Polyak and Juditsky 1992); `ax` holds the averages.", state="ax: ax_.",
-    checks="lambd: float; alpha: float; t0: float", _single=True, _number=float, then=_coefficients, _step=_asgd,
+    checks="lambd: float; alpha: float; t0: float", _single=True, _takes_rate=False, _number=float, then=_coefficients,
+    _step=_asgd,
 )  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def _rprop(self: Any, chosen: _Chosen) -> None:
 Rprop = optimiser(
     "Rprop", "params, learning_rate: Any = 0.1, etas=(0.5, 1.2), step_sizes=(1e-6, 50.0), weight_decay: Any = 0.0",
     accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993).", state="prev, step_size",
-    checks="etas: floats; step_sizes: floats", _single=True, then=_check_steps, _step=_rprop,
+    checks="etas: floats; step_sizes: floats", _single=True, _takes_rate=False, then=_check_steps, _step=_rprop,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
@@ -169,6 +170,15 @@ def _check_storage(self: Any) -> None:
         raise ValueError(f"{name}: use_amsgrad does not go with use_lazy or use_offload")
 
 
+def _scale_power(self: Any) -> None:
+    bridge.scale(self.beta1_power, self.beta1)
+
+
+def _scale_powers(self: Any) -> None:
+    bridge.scale(self.beta1_power, self.beta1)
+    bridge.scale(self.beta2_power, self.beta2)
+
+
 def _adam(self: Any, chosen: _Chosen) -> None:
     self._run(chosen, lr=updates.corrected_rate(chosen.lr, number(self.beta1_power), number(self.beta2_power)))
 
@@ -183,7 +193,7 @@ Adam = optimiser(
     "Adam (Kingma and Ba 2015) with the correction of the bias in the rate, so that `eps` stands beside the bare root.\n\n    "
     "use_amsgrad: the largest second moment so far takes its place. use_nesterov: the first moment a step ahead.\n    "
     "`use_locking`, and `use_lazy` and `use_offload`, which say how gradients are stored, change nothing here.",
-    _scalars=("beta1_power", "beta2_power"), then=_check_storage, _step=_adam, **_MOMENTS,
+    _scalars=("beta1_power", "beta2_power"), then=_check_storage, _begin=_scale_powers, _step=_adam, **_MOMENTS,
 )  # fmt: skip
 _STORED = {"state": "moment1, moment2", "fixed": {"step": None}, "base": Adam, "use_amsgrad": False, "vhat": None}
 LazyAdam = optimiser(
@@ -207,7 +217,8 @@ AdaMax = optimiser(
     "AdaMax",
     "params, learning_rate: Any = 1e-3, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay: Any = 0.0, loss_scale=1.0",
     updates.adamax, "Adamax (Kingma and Ba 2015, section 7), with `eps` added to the decaying maximum.",
-    state="moment1, moment2", fixed={"step": None, "eps_at": updates.SCALE}, _scalars=("beta1_power",), _step=_adamax,
+    state="moment1, moment2", fixed={"step": None, "eps_at": updates.SCALE}, _scalars=("beta1_power",), _begin=_scale_power,
+    _step=_adamax,
 )  # fmt: skip
 Lamb = optimiser(
     "Lamb", "params, learning_rate, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay: Any = 0.0", proximal.lamb,

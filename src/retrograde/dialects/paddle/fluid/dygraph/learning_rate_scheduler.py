@@ -7,7 +7,7 @@ from collections.abc import Sequence as Sequence
 from typing import Any, ClassVar
 
 from .....learn import schedules as _schedules
-from ...._shared.optimisers import Row
+from ...._shared.optimisers import ScheduleRow
 from ...._shared.optimisers import Schedules as _Schedules
 from ....paddle.optimizer import lr as _lr
 from ..._api import missing as _missing
@@ -47,10 +47,10 @@ class LearningRateDecay(_lr.LRScheduler):
 class _Formula(LearningRateDecay):
     """A rate that is a row: a formula of the number of the step."""
 
-    _row: ClassVar[Row]
+    _row: ClassVar[ScheduleRow]
     _closed: ClassVar[Any]
 
-    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
         if "learning_rate" in options:
             options["learning_rate"] = float(options["learning_rate"])
         given = [options.pop(name) for name in ("begin", "step", "dtype")]
@@ -65,8 +65,7 @@ class _Formula(LearningRateDecay):
 
     def step(self, epoch: int | None = None) -> Any:
         """The rate of step `step_num`."""
-        options = {name: getattr(self, key) for name, key in self._row.handed}
-        return float(self._closed(getattr(self, "learning_rate", 0.0), self._passed(), **options))
+        return float(self._closed(getattr(self, "learning_rate", 0.0), self._passed()))
 
 
 def _periods(self: Any) -> float:
