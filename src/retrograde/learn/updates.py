@@ -91,7 +91,7 @@ def sgd(
 
 def _is_zero(x: Any) -> bool:
     """Whether an option switches its term off; a tensor to be differentiated does not."""
-    return isinstance(x, (int, float)) and x == 0
+    return isinstance(x, (int, float, np.floating)) and x == 0
 
 
 def _decay(lr: Any, weight_decay: float, decoupled: bool) -> tuple[Any, float, bool, bool]:

@@ -36,16 +36,16 @@ class Rows:
 
     base: what they derive from; its method `_set_up(row, options)` makes an object. called: what the functions' options are
     called. checks, asserts: what options of these names have to be in every row (checks.py), `asserts` by AssertionError.
-    reads: the text that gives the value of an option, a format of its name. modules: whether each class is found in a module
-    of its own, called as the class in small letters.
+    reads: the text that gives the value of an option, a format of its name; `texts` those of single options. modules: whether
+    each class is found in a module of its own, called as the class in small letters.
     """
 
     def __init__(
         self, base: type, *, called: Names | None = None, checks: str = "", asserts: str = "", reads: str = "self.{}",
-        modules: bool = False,
+        texts: Mapping[str, str] | None = None, modules: bool = False,
     ) -> None:  # fmt: skip
         self.base, self.called, self.checks, self.asserts = base, called or {}, checks, asserts
-        self.reads, self.modules = reads, modules
+        self.reads, self.texts, self.modules = reads, texts or {}, modules
 
     def made(self, row: Row, doc: str, base: type | None, module: str, methods: str, members: Mapping[str, Any]) -> Any:
         """The class of a row, whose constructor and methods are written when they are needed."""
@@ -64,13 +64,13 @@ class Rows:
 class Optimisers(Rows):
     """What makes the optimisers of a dialect.
 
-    beside: kinds of state that no rule takes, such as counts. apart: options of rules that the base gives by itself. column:
-    the text that gives one kind of state for the parameters of `batch`, a format of its name.
+    beside: kinds of state that no rule takes, such as counts. column: the text that gives one kind of state for the
+    parameters of `batch`, a format of its name.
     """
 
-    def __init__(self, base: type, *, beside: str = "", apart: str = "", column: str, **what: Any) -> None:
+    def __init__(self, base: type, *, beside: str = "", column: str, **what: Any) -> None:
         super().__init__(base, **what)
-        self.beside, self.apart, self.column = beside.split(), apart.split(), column
+        self.beside, self.column = beside.split(), column
 
     def __call__(
         self, name: str, options: str, rule: Function, doc: str, *, state: str = "", columns: str | None = None,
@@ -142,20 +142,22 @@ class Row:
         given = parameters(self.options)
         return [a.arg for a in (*given.args, *given.kwonlyargs)]
 
-    def handed(self, function: Any) -> dict[str, str]:
-        """The options that a function gets, with the texts of their values."""
-        found = {}
+    def text(self, option: str) -> str:
+        """The text that gives the value of an option."""
+        return self.kind.texts.get(option) or self.kind.reads.format(option)  # type: ignore[no-any-return]
+
+    def handed(self, function: Any) -> str:
+        """The options that a function gets by name, as they stand in a call."""
+        found = []
         for option in _keywords(function):
             called = self.called.get(option, option)
             if option in self.fixed:
-                found[option] = repr(self.fixed[option])
+                found.append(f"{option}={self.fixed[option]!r}")
             elif isinstance(called, tuple) and called[0] in self.names:
-                found[option] = f"({', '.join(map(self.kind.reads.format, called))})"
-            else:
-                place = called if called in self.names else option
-                if place in self.names:
-                    found[option] = self.kind.reads.format(place)
-        return found
+                found.append(f"{option}=({', '.join(map(self.text, called))})")
+            elif called in self.names or option in self.names:
+                found.append(f"{option}={self.text(called if called in self.names else option)}")
+        return ", ".join(found)
 
     @functools.cached_property
     def clauses(self) -> list[tuple[_checks.Clause, type[Exception]]]:
@@ -218,11 +220,10 @@ class OptimiserRow(Row):
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
         """The methods that read a group: `_options`, the rule's by name, and `_columns`, the kinds of state that it takes."""
         if method == "_options":
-            options = ", ".join(f"{n!r}: {x}" for n, x in self.handed(self.rule).items() if n not in self.kind.apart)
-            return f"def _options(self, group):\n    return {{{options}}}", {}
+            return f"def _options(self, group, batch=None):\n    return dict({self.handed(self.rule)})", {**self.scope}
         takes = [s for s in self.states if s.name not in self.kind.beside] if self.taken is None else _states(self.taken)
         columns = [
-            self.kind.column.format(s.name) + (f" if {self.kind.reads.format(s.condition)} else None" if s.condition else "")
+            self.kind.column.format(s.name) + (f" if {self.text(s.condition)} else None" if s.condition else "")
             for s in takes[: self.rule.__code__.co_argcount - 2]
         ]
         return f"def _columns(self, group, batch):\n    return [{', '.join(columns)}]", {}
@@ -237,8 +238,7 @@ class ScheduleRow(Row):
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
         """The formulas as methods."""
         function, takes = (self.closed, "base, epoch") if method == "_closed" else (self.chained, "rate, epoch, base")
-        options = "".join(f", {n}={x}" for n, x in self.handed(function).items())
-        return f"def {method}(self, {takes}):\n    return _formula({takes}{options})", {"_formula": function}
+        return f"def {method}(self, {takes}):\n    return _formula({takes}, {self.handed(function)})", {"_formula": function}
 
 
 ROWS: dict[type, Row] = {}

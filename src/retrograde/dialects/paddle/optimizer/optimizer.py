@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -358,7 +358,7 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         if self._row.counted:
-            for part in self._counted(batch, group):
+            for part in bridge.batches(self._entries(batch, group)):
                 self._run(part, group, batch, step=part.step)
             return
         part = bridge.Batch(0)
@@ -368,28 +368,18 @@ class RuleOptimizer(Optimizer):
 
     def _run(self, part: bridge.Batch, group: dict[str, Any], batch: Batch, **further: Any) -> None:
         """Run the rule on a part of a batch, with the options of the group and the further ones given."""
-        if self._decays_itself:
-            further["weight_decay"] = batch.decay
-        if self._takes_rate:
-            further["lr"] = batch.lr
-        rule, columns = self._row.rule, self._columns(group, part)
-        bridge.update(rule, part.params, part.grads, *columns, **self._options(group), **further)
+        columns = self._columns(group, part)
+        bridge.update(self._row.rule, part.params, part.grads, *columns, **self._options(group, batch), **further)
 
-    _takes_rate = True
-
-    def _counted(self, batch: Batch, group: dict[str, Any], counter: str = "") -> Iterable[bridge.Batch]:
-        """The parameters of a batch, one step further; those with equal counts together."""
+    def _entries(self, batch: Batch, group: dict[str, Any], counter: str = "") -> Iterator[tuple[Any, Any, Any, tuple[Any, ...]]]:
+        """The parameters of a batch, one step further: each with gradient, state and counts."""
         betas = (group.get("beta1", self._beta1), group.get("beta2", self._beta2)) if self._follow else ()
-
-        def entries() -> Iterator[tuple[Any, Any, Any, tuple[Any, ...]]]:
-            for p, g in zip(batch.params, batch.grads):
-                state = self._state(p)
-                step = bridge.advance(state["step"])
-                for name, value in self._follow:
-                    bridge.put(state[name], value(step, *betas))
-                yield p, g, state, (step, bridge.count_of(state[counter])) if counter else (step,)
-
-        return bridge.batches(entries())
+        for p, g in zip(batch.params, batch.grads):
+            state = self._state(p)
+            step = bridge.advance(state["step"])
+            for name, value in self._follow:
+                bridge.put(state[name], value(step, *betas))
+            yield p, g, state, (step, bridge.count_of(state[counter])) if counter else (step,)
 
     def _initial(self, name: str, p: Any) -> Any:
         if name in _FOLLOWS:

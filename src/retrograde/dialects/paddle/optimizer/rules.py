@@ -18,7 +18,8 @@ optimiser = Optimisers(
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "rho"},
     checks="beta1 in [0, 1); beta2 in [0, 1); epsilon >= 0; momentum_decay >= 0",
     asserts="beta1 given; beta2 given; epsilon given; momentum_decay given",
-    beside="beta1_pow_acc beta2_pow_acc beta1_pow beta2_pow momentum_decay_pow rho mu_product", apart="lr weight_decay",
+    beside="beta1_pow_acc beta2_pow_acc beta1_pow beta2_pow momentum_decay_pow rho mu_product",
+    texts={"learning_rate": "batch.lr", "weight_decay": "batch.decay"},
     reads="group.get('{0}', self._{0})", column="batch.column('{}')",
 )  # fmt: skip
 
@@ -89,7 +90,7 @@ Rprop = optimiser(
     "multi_precision=False, name: str | None = None",
     accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds.",
     state="prevs, learning_rates", checks="etas: pair around 1", called={"step_sizes": "learning_rate_range"},
-    then=_check_range, _initial=_first_sizes, _takes_rate=False,
+    then=_check_range, _initial=_first_sizes,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
@@ -180,7 +181,7 @@ def _check_rate(self: Any) -> None:
 
 
 def _nadam(self: Any, batch: Batch, group: dict[str, Any]) -> None:
-    for part in self._counted(batch, group, "mu"):
+    for part in bridge.batches(self._entries(batch, group, "mu")):
         beta1, decay = group.get("beta1", self._beta1), group.get("momentum_decay", self._momentum_decay)
         mu, following = updates.nadam_schedule(part.step, beta1, decay)
         for state in part.states:
@@ -214,14 +215,12 @@ RAdam = optimiser(
 
 
 def _lamb(self: Any, batch: Batch, group: dict[str, Any]) -> None:
-    exclude, options = self._exclude_from_weight_decay_fn, self._options(group)
-    for part in self._counted(batch, group):
-        for p, g, *moments in zip(part.params, part.grads, *self._columns(group, part)):
-            decay = 0.0 if exclude is not None and exclude(p) else self._option("lamb_weight_decay", group)
-            adapt = self._always_adapt or decay != 0
-            bridge.update_one(
-                proximal.lamb, p, g, *moments, step=part.step, lr=batch.lr, weight_decay=decay, adapt=adapt, **options
-            )  # fmt: skip
+    exclude, options = self._exclude_from_weight_decay_fn, self._options(group, batch)
+    every = options["weight_decay"]
+    for p, g, state, (step,) in self._entries(batch, group):
+        options["weight_decay"] = decay = 0.0 if exclude is not None and exclude(p) else every
+        adapt = self._always_adapt or decay != 0
+        bridge.update_one(proximal.lamb, p, g, state["moment1"], state["moment2"], step=step, adapt=adapt, **options)
 
 
 Lamb = optimiser(
@@ -234,5 +233,5 @@ Lamb = optimiser(
     "exclude_from_weight_decay_fn: says of a parameter whether it does not decay.",
     state="moment1, moment2, beta1_pow_acc, beta2_pow_acc",
     asserts="lamb_weight_decay given; beta1 given; beta2 given; epsilon given", _counts_by=("beta1_pow_acc", "beta1", 1),
-    _update=_lamb,
+    called={"weight_decay": "lamb_weight_decay"}, _update=_lamb,
 )  # fmt: skip

@@ -141,9 +141,8 @@ class RuleOptimizer(Optimizer):
         """Run the rule on a group, with its options and the further ones given."""
         row = self._row
         options = self._options(group)
-        if "lr" in options:
-            options["lr"] = rate_of(group)
         if row.counted:
             options["step"] = self._number
         columns = self._columns(group, members)
-        bridge.update(row.rule, members.params, members.grads, *columns, **options | further)
+        options.update(further)
+        bridge.update(row.rule, members.params, members.grads, *columns, **options)

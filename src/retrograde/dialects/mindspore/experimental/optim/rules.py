@@ -12,7 +12,8 @@ from ..._tensor import from_array
 from .optimizer import Members, RuleOptimizer, rate_of
 
 optimiser = Optimisers(
-    RuleOptimizer, beside="step_t stat", reads="group['{}']", column="self.{}[batch.place]",
+    RuleOptimizer, beside="step_t stat", reads="group['{}']", texts={"lr": "rate_of(group)"},
+    column="self.{}[batch.place]",
     checks="betas in [0, 1); eps >= 0; weight_decay >= 0; momentum >= 0; dampening >= 0; alpha >= 0; rho >= 0; "
     "lr_decay >= 0; momentum_decay >= 0; initial_accumulator_value >= 0",
 )  # fmt: skip

@@ -293,20 +293,12 @@ class RuleOptimizer(Optimizer):
 
     def _run(self, chosen: _Chosen, **further: Any) -> None:
         """Run the rule on a batch, with the options of the row and the further ones given."""
-        row, options = self._row, self._options(None)
-        for name in self._scalars:
-            if name in options:
-                options[name] = number(options[name])
-        if not self._decays_gradient:
-            options["weight_decay"] = chosen.weight_decay
+        row, options = self._row, self._options(None, chosen)
         if row.counted:
             options["step"] = bridge.count_of(self.global_step) + 1
-        if self._takes_rate:
-            options["lr"] = chosen.lr
+        options.update(further)
         update = chosen.update_each if hasattr(row.rule, "of_one") else chosen.update
-        update(row.rule, *self._columns(None, None), **options | further)
-
-    _takes_rate = True
+        update(row.rule, *self._columns(None, None), **options)
 
 
 _OF_ALL = (("learning_rate", 0.0), ("params", None), ("weight_decay", 0.0), ("loss_scale", 1.0))

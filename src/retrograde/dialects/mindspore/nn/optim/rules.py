@@ -14,7 +14,8 @@ from .._checks import a_bool, not_negative_float
 from .optimizer import RuleOptimizer, _Chosen, number
 
 optimiser = Optimisers(
-    RuleOptimizer, beside="stat mu eta", apart="lr weight_decay", column="self.{}",
+    RuleOptimizer, beside="stat mu eta", column="self.{}",
+    texts={"learning_rate": "batch.lr", "weight_decay": "batch.weight_decay", "momentum": "number(self.momentum)"},
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "decay"},
     checks="beta1: float in (0, 1); beta2: float in (0, 1); eps: float > 0; epsilon: float >= 0; momentum: float >= 0; "
     "accum: float >= 0; initial_accum: float >= 0; l1: float >= 0; l2: float >= 0; decay: float >= 0; use_locking: bool; "
@@ -80,7 +81,7 @@ def _asgd(self: Any, chosen: _Chosen) -> None:
 ASGD = optimiser(
     "ASGD", "params, learning_rate: Any = 0.1, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay: Any = 0.0", accumulating.asgd,
     "Averaged gradient descent (Polyak and Juditsky 1992); `ax` holds the averages.", state="ax: ax_.",
-    checks="lambd: float; alpha: float; t0: float", _single=True, _takes_rate=False, _number=float, then=_coefficients,
+    checks="lambd: float; alpha: float; t0: float", _single=True, _number=float, then=_coefficients,
     _step=_asgd,
 )  # fmt: skip
 
@@ -105,7 +106,7 @@ def _rprop(self: Any, chosen: _Chosen) -> None:
 Rprop = optimiser(
     "Rprop", "params, learning_rate: Any = 0.1, etas=(0.5, 1.2), step_sizes=(1e-6, 50.0), weight_decay: Any = 0.0",
     accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993).", state="prev, step_size",
-    checks="etas: floats; step_sizes: floats", _single=True, _takes_rate=False, then=_check_steps, _step=_rprop,
+    checks="etas: floats; step_sizes: floats", _single=True, then=_check_steps, _step=_rprop,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
