@@ -208,8 +208,10 @@ def phase(ends: Sequence[float], step: Any) -> tuple[int, Any]:
     """
     if step > ends[-1] + 1:
         raise ValueError(f"OneCycleLR: step {step} of a cycle that has {ends[-1] + 1} steps")
-    i = next((i for i, end in enumerate(ends[:-1]) if step <= end), len(ends) - 1)
-    start = float(ends[i - 1]) if i else 0.0
+    i, start = 0, 0.0
+    while step > ends[i] and i < len(ends) - 1:
+        start = float(ends[i])
+        i += 1
     return i, (step - start) / (ends[i] - start)
 
 

@@ -146,18 +146,18 @@ class Row:
         """The text that gives the value of an option."""
         return self.kind.texts.get(option) or self.kind.reads.format(option)  # type: ignore[no-any-return]
 
-    def handed(self, function: Any) -> str:
-        """The options that a function gets by name, as they stand in a call."""
-        found = []
+    def handed(self, function: Any) -> dict[str, str]:
+        """The options that a function gets, with the texts that give their values."""
+        found = {}
         for option in _keywords(function):
             called = self.called.get(option, option)
             if option in self.fixed:
-                found.append(f"{option}={self.fixed[option]!r}")
+                found[option] = repr(self.fixed[option])
             elif isinstance(called, tuple) and called[0] in self.names:
-                found.append(f"{option}=({', '.join(map(self.text, called))})")
+                found[option] = f"({', '.join(map(self.text, called))})"
             elif called in self.names or option in self.names:
-                found.append(f"{option}={self.text(called if called in self.names else option)}")
-        return ", ".join(found)
+                found[option] = self.text(called if called in self.names else option)
+        return found
 
     @functools.cached_property
     def clauses(self) -> list[tuple[_checks.Clause, type[Exception]]]:
@@ -220,7 +220,8 @@ class OptimiserRow(Row):
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
         """The methods that read a group: `_options`, the rule's by name, and `_columns`, the kinds of state that it takes."""
         if method == "_options":
-            return f"def _options(self, group, batch=None):\n    return dict({self.handed(self.rule)})", {**self.scope}
+            options = ", ".join(f"{name!r}: {text}" for name, text in self.handed(self.rule).items())
+            return f"def _options(self, group, batch=None):\n    return {{{options}}}", {**self.scope}
         takes = [s for s in self.states if s.name not in self.kind.beside] if self.taken is None else _states(self.taken)
         columns = [
             self.kind.column.format(s.name) + (f" if {self.text(s.condition)} else None" if s.condition else "")
@@ -238,7 +239,8 @@ class ScheduleRow(Row):
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
         """The formulas as methods."""
         function, takes = (self.closed, "base, epoch") if method == "_closed" else (self.chained, "rate, epoch, base")
-        return f"def {method}(self, {takes}):\n    return _formula({takes}, {self.handed(function)})", {"_formula": function}
+        options = ", ".join(f"{name}={text}" for name, text in self.handed(function).items())
+        return f"def {method}(self, {takes}):\n    return _formula({takes}, {options})", {"_formula": function}
 
 
 ROWS: dict[type, Row] = {}

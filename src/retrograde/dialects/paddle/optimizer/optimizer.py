@@ -25,15 +25,14 @@ from .lr import LRScheduler
 Pairs = list[tuple[Any, Any]]
 
 
-class Batch:
+class Batch(bridge.Batch):
     """Parameters with one rate and one L2 coefficient, and their gradients."""
 
-    __slots__ = ("decay", "grads", "lr", "params")
+    __slots__ = ("decay", "lr")
 
     def __init__(self, lr: float, decay: float) -> None:
+        super().__init__(0)
         self.lr, self.decay = lr, decay
-        self.params: list[Any] = []
-        self.grads: list[Any] = []
 
 
 class Optimizer:
@@ -231,10 +230,6 @@ class Optimizer:
     def _loaded(self, state: dict[str, Any]) -> None:
         """Derive from the state of a parameter what is kept beside it."""
 
-    def _column(self, name: str, batch: Batch) -> list[Any]:
-        """One kind of state, of all parameters of a batch."""
-        return [self._state(p)[name] for p in batch.params]
-
     def state_dict(self) -> dict[str, Any]:
         """The state of all parameters by name, and that of the schedule as "LR_Scheduler"."""
         result: dict[str, Any] = {}
@@ -361,10 +356,9 @@ class RuleOptimizer(Optimizer):
             for part in bridge.batches(self._entries(batch, group)):
                 self._run(part, group, batch, step=part.step)
             return
-        part = bridge.Batch(0)
-        part.params, part.grads = batch.params, batch.grads
-        part.states = [self._state(p) for p in batch.params] if self._accumulators else []
-        self._run(part, group, batch)
+        if self._accumulators:
+            batch.states = [self._state(p) for p in batch.params]
+        self._run(batch, group, batch)
 
     def _run(self, part: bridge.Batch, group: dict[str, Any], batch: Batch, **further: Any) -> None:
         """Run the rule on a part of a batch, with the options of the group and the further ones given."""

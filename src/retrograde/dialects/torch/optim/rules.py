@@ -272,8 +272,8 @@ def _adafactor(self: Any, group: dict[str, Any]) -> None:
             else:
                 state["variance"] = bridge.zeros_like(p)
         options["eps"] = (finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
-        kept = map(state.get, ("row_var", "col_var", "variance"))
-        bridge.update_one(factored.adafactor, p, grad, *kept, step=bridge.advance(state["step"]), **options)
+        step, kept = bridge.advance(state["step"]), (state.get("row_var"), state.get("col_var"), state.get("variance"))
+        bridge.update_one(factored.adafactor, p, grad, *kept, step=step, **options)
 
 
 Adafactor = optimiser(
