@@ -225,7 +225,7 @@ class OptimiserRow(Row):
         takes = [s for s in self.states if s.name not in self.kind.beside] if self.taken is None else _states(self.taken)
         columns = [
             self.kind.column.format(s.name) + (f" if {self.text(s.condition)} else None" if s.condition else "")
-            for s in takes[: self.rule.__code__.co_argcount - 2]
+            for s in takes[: _code(self.rule).co_argcount - 2]
         ]
         return f"def _columns(self, group, batch):\n    return [{', '.join(columns)}]", {}
 
@@ -256,9 +256,14 @@ def _offer(place: str, cls: Any) -> None:
     setattr(sys.modules[package], name, module)
 
 
+def _code(function: Any) -> types.CodeType:
+    """The code of a function that may be wrapped."""
+    return getattr(function, "__wrapped__", function).__code__  # type: ignore[no-any-return]
+
+
 def _keywords(function: Any) -> tuple[str, ...]:
     """The options of a function: what it takes by keyword only."""
-    code = function.__code__
+    code = _code(function)
     return tuple(code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount])
 
 
