@@ -32,17 +32,9 @@ def _adagrad(
 
 @rule(3, step=2, lr=0.1)
 def adagrad(
-    params: Arrays,
-    grads: Arrays,
-    totals: Arrays,
-    *,
-    step: float,
-    lr: float,
-    lr_decay: float = 0.0,
-    eps: float = 1e-10,
-    weight_decay: float = 0.0,
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, totals: Arrays, *, step: float, lr: float, lr_decay: float = 0.0, eps: float = 1e-10,
+    weight_decay: float = 0.0, maximize: bool = False,
+) -> Updated:  # fmt: skip
     """Adagrad (Duchi, Hazan and Singer 2011); `totals` are the sums of squared gradients."""
     coefficients = (-(lr / (1 + (step - 1) * lr_decay)), eps, weight_decay)
     return run(_adagrad, (params, grads, totals), coefficients, weight_decay != 0, maximize)
@@ -70,36 +62,18 @@ def _adadelta(
 
 @rule(4)
 def adadelta(
-    params: Arrays,
-    grads: Arrays,
-    v: Arrays,
-    changes: Arrays,
-    *,
-    lr: float = 1.0,
-    rho: float = 0.9,
-    eps: float = 1e-6,
-    weight_decay: float = 0.0,
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, v: Arrays, changes: Arrays, *, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
+    weight_decay: float = 0.0, maximize: bool = False,
+) -> Updated:  # fmt: skip
     """Adadelta (Zeiler 2012); `v` and `changes` are moving averages of the squared gradient and squared change."""
     coefficients = (-lr, rho, 1 - rho, eps, weight_decay)
     return run(_adadelta, (params, grads, v, changes), coefficients, weight_decay != 0, maximize)
 
 
 def _rmsprop(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    v: Array,
-    buffer: Array | None,
-    mean: Array | None,
-    far: bool,
-    inside: bool,
-    decay: bool,
-    maximize: bool,
-) -> Any:
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, v: Array, buffer: Array | None, mean: Array | None,
+    far: bool, inside: bool, decay: bool, maximize: bool,
+) -> Any:  # fmt: skip
     lr, minus_lr, alpha, w2, w1, minus_one, eps, momentum, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
@@ -134,20 +108,10 @@ def _rmsprop(
 
 @rule(5, lr=0.1, momentum=0.9)
 def rmsprop(
-    params: Arrays,
-    grads: Arrays,
-    v: Arrays,
-    buffers: Arrays | None = None,
-    means: Arrays | None = None,
-    *,
-    lr: Any,
-    alpha: Any = 0.99,
-    eps: Any = 1e-8,
-    weight_decay: float = 0.0,
-    momentum: Any = 0.0,
-    inside: bool = False,
+    params: Arrays, grads: Arrays, v: Arrays, buffers: Arrays | None = None, means: Arrays | None = None, *, lr: Any,
+    alpha: Any = 0.99, eps: Any = 1e-8, weight_decay: float = 0.0, momentum: Any = 0.0, inside: bool = False,
     maximize: bool = False,
-) -> Updated:
+) -> Updated:  # fmt: skip
     """RMSprop (Hinton, lecture 6e): centred with `means` (Graves 2013), with momentum where there are buffers.
 
     inside: epsilon stands below the root, and the buffers hold steps, `b = momentum * b + lr * g / sqrt(v + eps)`,
@@ -179,30 +143,16 @@ def _rprop(
 
 @rule(4)
 def rprop(
-    params: Arrays,
-    grads: Arrays,
-    previous: Arrays,
-    sizes: Arrays,
-    *,
-    etas: tuple[float, float] = (0.5, 1.2),
-    step_sizes: tuple[float, float] = (1e-6, 50.0),
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, previous: Arrays, sizes: Arrays, *, etas: tuple[float, float] = (0.5, 1.2),
+    step_sizes: tuple[float, float] = (1e-6, 50.0), maximize: bool = False,
+) -> Updated:  # fmt: skip
     """Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds."""
     return run(_rprop, (params, grads, previous, sizes), (*etas, *step_sizes), maximize)
 
 
 def _asgd(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    average: Array,
-    whole: bool,
-    decay: bool,
-    maximize: bool,
-) -> Any:
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, average: Array, whole: bool, decay: bool, maximize: bool,
+) -> Any:  # fmt: skip
     minus_eta, keep, mu, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
@@ -219,16 +169,9 @@ def _asgd(
 
 @rule(3, eta=0.1, mu=0.5)
 def asgd(
-    params: Arrays,
-    grads: Arrays,
-    averages: Arrays,
-    *,
-    eta: float,
-    mu: float,
-    lambd: float = 1e-4,
-    weight_decay: float = 0.0,
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, averages: Arrays, *, eta: float, mu: float, lambd: float = 1e-4,
+    weight_decay: float = 0.0, maximize: bool = False,
+) -> Updated:  # fmt: skip
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992); `averages` hold the averaged iterates.
 
     The caller keeps the step size `eta` and the averaging weight `mu`, which `asgd_schedule` gives.

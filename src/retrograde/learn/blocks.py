@@ -97,11 +97,9 @@ def _new_work(x: Array, buffers: Any, views: dict[tuple[int, ...], Work]) -> Wor
 
 
 def run(
-    rule: Callable[..., Any],
-    columns: tuple[Sequence[Array | None] | None, ...],
-    coefficients: tuple[Any, ...],
+    rule: Callable[..., Any], columns: tuple[Sequence[Array | None] | None, ...], coefficients: tuple[Any, ...],
     *flags: Any,
-) -> Updated:
+) -> Updated:  # fmt: skip
     """Apply `rule(statements, work, coefficients, *arrays, *flags)` to one parameter after the other: in place to NumPy's.
 
     Other arrays and values are left as they are; for each of their parameters, what it and its state become comes back.

@@ -28,7 +28,7 @@ from .rules import stepped
 
 V = TypeVar("V", bound=Value)
 _ndarray = np.ndarray
-_EVERYDAY = {np.ndarray, float, int, bool, str, tuple, type(None)}
+_EVERYDAY = {np.ndarray, np.float32, float, int, bool, str, tuple, type(None)}
 """The types of arrays and options of a step that changes NumPy's arrays in place: most steps ask no more than this set."""
 
 

@@ -5,9 +5,10 @@ They need norms and products of whole arrays, so they take NumPy arrays only; 16
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -17,40 +18,63 @@ from ..ops.samples import normal, sample, uniform
 from .rules import rule_of_one
 from .statements import Array, Native, lerp_weight
 
+R = TypeVar("R", bound=Callable[..., None])
 
-def _run(name: str, rule: Callable[..., None], p: Array, g: Array, *state: Array | None, **options: Any) -> None:
-    if not isinstance(p, np.ndarray):
-        raise UnsupportedError(f"{name}: the parameter is a {type(p).__qualname__}; it has to be a NumPy array")
-    if p.dtype.itemsize > 2:
-        rule(p, g, *state, **options)
-        return
-    narrow = (p, *state)
-    wide = [None if a is None else a.astype(np.float32) for a in narrow]
-    rule(wide[0], g.astype(np.float32), *wide[1:], **options)
-    for a, b in zip(narrow, wide):
-        if a is not None:
-            a[...] = b
+
+def _in_single(rule: R) -> R:
+    """A rule on NumPy's arrays, whose 16-bit floats are computed in float32 and rounded at the end."""
+
+    @functools.wraps(rule)
+    def wide(p: Array, g: Array, *state: Array | None, **options: Any) -> None:
+        if not isinstance(p, np.ndarray):
+            raise UnsupportedError(f"{rule.__name__}: the parameter is a {type(p).__qualname__}; it has to be a NumPy array")
+        if p.dtype.itemsize > 2:
+            rule(p, g, *state, **options)
+            return
+        narrow = (p, *state)
+        copies = [None if a is None else a.astype(np.float32) for a in narrow]
+        rule(copies[0], g.astype(np.float32), *copies[1:], **options)
+        for a, b in zip(narrow, copies):
+            if a is not None:
+                a[...] = b
+
+    return wide  # type: ignore[return-value]
 
 
 def _root_mean_square(x: Array) -> float:
     return float(np.linalg.norm(x)) / math.sqrt(x.size)
 
 
-def _adafactor(
-    p: Array,
-    g: Array,
-    rows: Array | None,
-    columns: Array | None,
-    variance: Array | None,
-    *,
-    step: float,
-    lr: float,
-    beta2_decay: float,
-    eps: tuple[float, float],
-    d: float,
-    weight_decay: float,
-    maximize: bool,
-) -> None:
+def _adafactor_samples() -> Any:
+    options = (("step", 2), ("lr", 0.1), ("eps", (1e-8, 1e-3)))
+    state = (uniform(0.1, 1, 3, 1), uniform(0.1, 1, 1, 2), None)
+    yield sample(normal(3, 2), normal(3, 2, seed=1), *state, count=5, options=options)
+    yield sample(normal(3), normal(3, seed=1), None, None, uniform(0.1, 1, 3), count=5, options=options)
+
+
+def _averaged_samples() -> Any:
+    options = (("lr", 0.1), ("keep", 0.9))
+    yield sample(normal(3, 2), normal(3, 2, seed=1), uniform(0.1, 1, 3), uniform(0.1, 1, 2), None, normal(3, 2, seed=2),
+                 count=6, options=options)  # fmt: skip
+
+
+def _muon_samples() -> Any:
+    options = (("lr", 0.1), ("step_size", 0.2))
+    yield sample(*(normal(3, 2, seed=i).astype(np.float32) for i in range(3)), count=3, options=options)
+
+
+@rule_of_one(_adafactor_samples, lambda s: ((*s[:-1], 1), (*s[:-2], 1, *s[-1:]), s))
+@_in_single
+def adafactor(
+    p: Array, g: Array, rows: Array | None, columns: Array | None, variance: Array | None, *, step: float, lr: float,
+    beta2_decay: float = -0.8, eps: tuple[float, float], d: float = 1.0, weight_decay: float = 0.0,
+    maximize: bool = False,
+) -> None:  # fmt: skip
+    """Adafactor (Shazeer and Stern 2018) in place.
+
+    Arrays of two and more axes keep `rows` (..., m, 1) and `columns` (..., 1, n), the factors of the squared gradient's
+    moving average; others keep the average itself, `variance`.
+    """
     if maximize:
         g = -g
     weight = lerp_weight(step**beta2_decay)
@@ -77,53 +101,17 @@ def _adafactor(
     Native.axpy(p, -alpha / clipping, update, np.empty_like(update))
 
 
-def _adafactor_samples() -> Any:
-    options = (("step", 2), ("lr", 0.1), ("eps", (1e-8, 1e-3)))
-    state = (uniform(0.1, 1, 3, 1), uniform(0.1, 1, 1, 2), None)
-    yield sample(normal(3, 2), normal(3, 2, seed=1), *state, count=5, options=options)
-    yield sample(normal(3), normal(3, seed=1), None, None, uniform(0.1, 1, 3), count=5, options=options)
-
-
-def _averaged_samples() -> Any:
-    options = (("lr", 0.1), ("keep", 0.9))
-    yield sample(normal(3, 2), normal(3, 2, seed=1), uniform(0.1, 1, 3), uniform(0.1, 1, 2), None, normal(3, 2, seed=2),
-                 count=6, options=options)  # fmt: skip
-
-
-def _muon_samples() -> Any:
-    options = (("lr", 0.1), ("step_size", 0.2))
-    yield sample(*(normal(3, 2, seed=i).astype(np.float32) for i in range(3)), count=3, options=options)
-
-
-@rule_of_one(_adafactor_samples, lambda s: ((*s[:-1], 1), (*s[:-2], 1, *s[-1:]), s))
-def adafactor(
-    p: Array,
-    g: Array,
-    rows: Array | None,
-    columns: Array | None,
-    variance: Array | None,
-    *,
-    step: float,
-    lr: float,
-    beta2_decay: float = -0.8,
-    eps: tuple[float, float],
-    d: float = 1.0,
-    weight_decay: float = 0.0,
-    maximize: bool = False,
-) -> None:
-    """Adafactor (Shazeer and Stern 2018) in place.
-
-    Arrays of two and more axes keep `rows` (..., m, 1) and `columns` (..., 1, n), the factors of the squared gradient's
-    moving average; others keep the average itself, `variance`.
-    """
-    options = {"step": step, "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "maximize": maximize}
-    _run("adafactor", _adafactor, p, g, rows, columns, variance, weight_decay=weight_decay, **options)
-
-
-def _adafactor_averaged(
+@rule_of_one(_averaged_samples, lambda s: (s[:-1], (*s[:-2], *s[-1:]), s, s))
+@_in_single
+def adafactor_averaged(
     p: Array, g: Array, rows: Array | None, columns: Array | None, variance: Array | None, average: Array | None, *,
-    lr: float, keep: float, eps: tuple[float, float], d: float, beta1: float, scaled: bool, weight_decay: float,
+    lr: float, keep: float, eps: tuple[float, float] = (1e-30, 1e-3), d: float = 1.0, beta1: float = 0.9,
+    scaled: bool = True, weight_decay: float = 0.0,
 ) -> None:  # fmt: skip
+    """Adafactor in place with an `average` of the updates, and `keep` and `lr` of this step given by the caller.
+
+    `rows` (..., m) and `columns` (..., n), or `variance`. scaled: the rate is relative to the parameter's size.
+    """
     step_size = lr * max(eps[1], _root_mean_square(p)) if scaled else lr
     square = g * g + g.dtype.type(eps[0])
     if rows is not None and columns is not None:
@@ -143,31 +131,6 @@ def _adafactor_averaged(
         update = average
     p *= 1 - weight_decay * step_size
     p -= update
-
-
-@rule_of_one(_averaged_samples, lambda s: (s[:-1], (*s[:-2], *s[-1:]), s, s))
-def adafactor_averaged(
-    p: Array,
-    g: Array,
-    rows: Array | None,
-    columns: Array | None,
-    variance: Array | None,
-    average: Array | None,
-    *,
-    lr: float,
-    keep: float,
-    eps: tuple[float, float] = (1e-30, 1e-3),
-    d: float = 1.0,
-    beta1: float = 0.9,
-    scaled: bool = True,
-    weight_decay: float = 0.0,
-) -> None:
-    """Adafactor in place with an `average` of the updates, and `keep` and `lr` of this step given by the caller.
-
-    `rows` (..., m) and `columns` (..., n), or `variance`. scaled: the rate is relative to the parameter's size.
-    """
-    options = {"lr": lr, "keep": keep, "eps": eps, "d": d, "beta1": beta1, "scaled": scaled, "weight_decay": weight_decay}
-    _run("adafactor", _adafactor_averaged, p, g, rows, columns, variance, average, **options)
 
 
 def _short(x: Array) -> Array:
@@ -193,20 +156,17 @@ def orthogonalized(g: Array, coefficients: tuple[float, float, float], steps: in
     return x.T if tall else x
 
 
-def _muon(
-    p: Array,
-    g: Array,
-    buffer: Array,
-    *,
-    lr: float,
-    step_size: float,
-    weight_decay: float,
-    momentum: float,
-    nesterov: bool,
-    coefficients: tuple[float, float, float],
-    eps: float,
-    steps: int,
-) -> None:
+@rule_of_one(_muon_samples)
+@_in_single
+def muon(
+    p: Array, g: Array, buffer: Array, *, lr: float, step_size: float, weight_decay: float = 0.1,
+    momentum: float = 0.95, nesterov: bool = True, coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+    eps: float = 1e-7, steps: int = 5,
+) -> None:  # fmt: skip
+    """Muon (Jordan et al. 2024) in place on a matrix: momentum, then a step along its orthogonal factor.
+
+    `step_size` is `lr` after any adjustment for the matrix's shape; the decay of the weights uses `lr` itself.
+    """
     t = np.empty_like(p)
     Native.lerp(buffer, g, *lerp_weight(1 - momentum), t)
     update = buffer
@@ -216,26 +176,3 @@ def _muon(
     direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
     np.multiply(p, 1 - lr * weight_decay, p)
     Native.axpy(p, -step_size, direction, t)
-
-
-@rule_of_one(_muon_samples)
-def muon(
-    p: Array,
-    g: Array,
-    buffer: Array,
-    *,
-    lr: float,
-    step_size: float,
-    weight_decay: float = 0.1,
-    momentum: float = 0.95,
-    nesterov: bool = True,
-    coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
-    eps: float = 1e-7,
-    steps: int = 5,
-) -> None:
-    """Muon (Jordan et al. 2024) in place on a matrix: momentum, then a step along its orthogonal factor.
-
-    `step_size` is `lr` after any adjustment for the matrix's shape; the decay of the weights uses `lr` itself.
-    """
-    options = {"momentum": momentum, "nesterov": nesterov, "coefficients": coefficients, "eps": eps, "steps": steps}
-    _run("muon", _muon, p, g, buffer, lr=lr, step_size=step_size, weight_decay=weight_decay, **options)

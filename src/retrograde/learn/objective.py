@@ -11,7 +11,7 @@ import numpy as np
 from .._state import grad_mode
 from ..backend import backend_of
 from ..core.value import Value
-from . import bridge
+from . import bridge, quasi_newton
 
 
 def in_memory(params: Sequence[Value]) -> AbstractContextManager[None]:
@@ -69,6 +69,29 @@ class Objective:
         for p, array in zip(self.params, saved):
             p._a[...] = array
             bridge.changed(p)
+
+
+def minimised(
+    params: Sequence[Value], closure: Callable[[], Any], memory: quasi_newton.Memory, *, line_search_fn: str | None,
+    tolerance_grad: float, **options: Any,
+) -> Any:  # fmt: skip
+    """Take quasi-Newton steps (`quasi_newton.lbfgs`, which says the options) and return the loss at the start.
+
+    `memory` goes on from call to call. Raises RuntimeError where `line_search_fn` is neither None nor "strong_wolfe".
+    """
+    if line_search_fn not in (None, "strong_wolfe"):
+        raise RuntimeError(f"LBFGS: line_search_fn is {line_search_fn!r}; wanted None or 'strong_wolfe'")
+    with in_memory(params), np.errstate(all="ignore"):
+        objective = Objective(params, closure)
+        first = objective.call()
+        gradient = objective.gradient()
+        memory.evaluations += 1
+        if gradient.size and np.abs(gradient).max() > tolerance_grad:
+            quasi_newton.lbfgs(
+                objective, memory, number(first), gradient, strong_wolfe=line_search_fn is not None,
+                tolerance_grad=tolerance_grad, **options,
+            )  # fmt: skip
+        return first
 
 
 def number(loss: Any) -> float:

@@ -54,19 +54,10 @@ class Memory:
 
 
 def lbfgs(
-    problem: Problem,
-    memory: Memory,
-    first_loss: float,
-    gradient: Vector,
-    *,
-    lr: float = 1.0,
-    max_iter: int = 20,
-    max_eval: int = 25,
-    tolerance_grad: float = 1e-7,
-    tolerance_change: float = 1e-9,
-    history_size: int = 100,
+    problem: Problem, memory: Memory, first_loss: float, gradient: Vector, *, lr: float = 1.0, max_iter: int = 20,
+    max_eval: int = 25, tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
     strong_wolfe: bool = False,
-) -> None:
+) -> None:  # fmt: skip
     """Take up to `max_iter` quasi-Newton steps from where `problem` stands; `memory` goes on from call to call.
 
     `first_loss` and `gradient` are the objective and its flat gradient at the start, an evaluation that the caller has
@@ -159,16 +150,9 @@ class Point(NamedTuple):
 
 
 def search_strong_wolfe(
-    problem: Problem,
-    start: Point,
-    t: Scalar,
-    direction: Vector,
-    *,
-    decrease: float = 1e-4,
-    curvature: float = 0.9,
-    tolerance_change: float = 1e-9,
-    max_trials: int = 25,
-) -> tuple[Point, int]:
+    problem: Problem, start: Point, t: Scalar, direction: Vector, *, decrease: float = 1e-4, curvature: float = 0.9,
+    tolerance_change: float = 1e-9, max_trials: int = 25,
+) -> tuple[Point, int]:  # fmt: skip
     """A step length that fulfils the strong Wolfe conditions, and the number of evaluations it took.
 
     `problem` is back at the start afterwards. When the trials run out, the best end of the bracket is returned.

@@ -102,6 +102,7 @@ def rule_of_one(
             host = [None if x is None else np.asarray(library.to_host(library.wrap(x))) for x in arrays]
             return tuple(constant(xp, x, arrays[0]) for x in computed(*host, count=count, options=options))
 
+        f.of_one = True  # type: ignore[attr-defined]
         f.step = primitive(  # type: ignore[attr-defined]
             f"{f.__name__}_step", kernel=kernel, numpy=computed, vjps=NOT_DIFFERENTIABLE, batch=batch_loop,
             infer=_infer_by(f, states), samples=samples, multi=True,

@@ -39,17 +39,9 @@ def prepared(k: Any, work: Work, p: Array, g: Array, weight_decay: Any, decay: b
 
 
 def _sgd(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    buffer: Array | None,
-    first: bool,
-    nesterov: bool,
-    decay: bool,
-    maximize: bool,
-) -> Any:
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, buffer: Array | None, first: bool, nesterov: bool,
+    decay: bool, maximize: bool,
+) -> Any:  # fmt: skip
     minus_lr, momentum, share, weight_decay = coefficients
     t = work[0]
     if decay or maximize:
@@ -67,18 +59,10 @@ def _sgd(
 
 @rule(3, lr=0.1, momentum=0.9, nesterov=True)
 def sgd(
-    params: Arrays,
-    grads: Arrays,
-    buffers: Arrays | None = None,
-    *,
-    lr: float,
-    momentum: float = 0.0,
-    dampening: float = 0.0,
-    weight_decay: float = 0.0,
-    nesterov: bool = False,
-    maximize: bool = False,
+    params: Arrays, grads: Arrays, buffers: Arrays | None = None, *, lr: float, momentum: float = 0.0,
+    dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False, maximize: bool = False,
     first: bool = False,
-) -> Updated:
+) -> Updated:  # fmt: skip
     """Gradient descent: `p -= lr * g`, with momentum where there are buffers (`first` fills them with the gradients).
 
     >>> import numpy as np
@@ -91,7 +75,7 @@ def sgd(
 
 def _is_zero(x: Any) -> bool:
     """Whether an option switches its term off; a tensor to be differentiated does not."""
-    return isinstance(x, (int, float)) and x == 0
+    return isinstance(x, (int, float, np.floating)) and x == 0
 
 
 def _decay(lr: Any, weight_decay: float, decoupled: bool) -> tuple[Any, float, bool, bool]:
@@ -110,21 +94,9 @@ def _moments(k: Any, work: Work, g: Array, m: Array, v: Array, w1: Any, far: boo
 
 
 def _adam(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
-    v_max: Array | None,
-    far: bool,
-    corrected: bool,
-    nesterov: bool,
-    shrink: bool,
-    decay: bool,
-    maximize: bool,
-) -> Any:
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, m: Array, v: Array, v_max: Array | None, far: bool,
+    corrected: bool, nesterov: bool, shrink: bool, decay: bool, maximize: bool,
+) -> Any:  # fmt: skip
     minus_step, w1, beta2, w2, root_correction2, eps, weight_decay, keep, beta1, share = coefficients
     t, d, h = work
     if decay or maximize:
@@ -144,21 +116,10 @@ def _adam(
 
 @rule(5, step=3, lr=0.1)
 def adam(
-    params: Arrays,
-    grads: Arrays,
-    m: Arrays,
-    v: Arrays,
-    v_max: Arrays | None = None,
-    *,
-    step: float | None = None,
-    lr: Any,
-    betas: tuple[Any, Any] = (0.9, 0.999),
-    eps: Any = 1e-8,
-    weight_decay: Any = 0.0,
-    decoupled: bool = False,
-    nesterov: bool = False,
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, m: Arrays, v: Arrays, v_max: Arrays | None = None, *, step: float | None = None,
+    lr: Any, betas: tuple[Any, Any] = (0.9, 0.999), eps: Any = 1e-8, weight_decay: Any = 0.0, decoupled: bool = False,
+    nesterov: bool = False, maximize: bool = False,
+) -> Updated:  # fmt: skip
     """Adam (Kingma and Ba 2015), AdamW where `decoupled` (Loshchilov and Hutter 2019), AMSGrad where `v_max` is given.
 
     `m` and `v` are the moving averages of the gradient and of its square, `v_max` the largest v so far; `nesterov`
@@ -191,18 +152,9 @@ maximum where it divides."""
 
 
 def _adamax(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    m: Array,
-    u: Array,
-    far: bool,
-    eps_at: str,
-    decay: bool,
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, m: Array, u: Array, far: bool, eps_at: str, decay: bool,
     maximize: bool,
-) -> Any:
+) -> Any:  # fmt: skip
     minus_rate, w1, beta2, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
@@ -220,19 +172,10 @@ def _adamax(
 
 @rule(4, step=2, lr=0.1)
 def adamax(
-    params: Arrays,
-    grads: Arrays,
-    m: Arrays,
-    u: Arrays,
-    *,
-    step: float | None = None,
-    lr: Any,
-    betas: tuple[Any, Any] = (0.9, 0.999),
-    eps: Any = 1e-8,
-    eps_at: str = GRADIENT,
-    weight_decay: float = 0.0,
+    params: Arrays, grads: Arrays, m: Arrays, u: Arrays, *, step: float | None = None, lr: Any,
+    betas: tuple[Any, Any] = (0.9, 0.999), eps: Any = 1e-8, eps_at: str = GRADIENT, weight_decay: float = 0.0,
     maximize: bool = False,
-) -> Updated:
+) -> Updated:  # fmt: skip
     """Adamax (Kingma and Ba 2015, section 7): the scale `u` is a decaying maximum of the gradient's magnitude.
 
     Without `step`, `lr` holds the correction of the bias of m. `eps_at` is GRADIENT, DECAYED or SCALE.
@@ -252,18 +195,9 @@ def nadam_schedule(step: float, beta1: float, momentum_decay: float) -> tuple[fl
 
 
 def _nadam(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
-    far: bool,
-    shrink: bool,
-    decay: bool,
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, m: Array, v: Array, far: bool, shrink: bool, decay: bool,
     maximize: bool,
-) -> Any:
+) -> Any:  # fmt: skip
     minus_gradient_step, minus_average_step, w1, beta2, w2, correction2, eps, weight_decay, keep = coefficients
     t, d, _ = work
     if decay or maximize:
@@ -280,22 +214,10 @@ def _nadam(
 
 @rule(4, step=2, mu=0.5, mu_next=0.6, mu_product=0.4, lr=0.1)
 def nadam(
-    params: Arrays,
-    grads: Arrays,
-    m: Arrays,
-    v: Arrays,
-    *,
-    step: float,
-    mu: float,
-    mu_next: float,
-    mu_product: float,
-    lr: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
-    decoupled: bool = False,
-    maximize: bool = False,
-) -> Updated:
+    params: Arrays, grads: Arrays, m: Arrays, v: Arrays, *, step: float, mu: float, mu_next: float, mu_product: float,
+    lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
+    decoupled: bool = False, maximize: bool = False,
+) -> Updated:  # fmt: skip
     """NAdam (Dozat 2016): Adam with Nesterov momentum.
 
     `mu, mu_next` come from `nadam_schedule`; `mu_product` is the product of all mu up to this step, which the caller
@@ -312,18 +234,9 @@ def nadam(
 
 
 def _radam(
-    k: Any,
-    work: Work,
-    coefficients: Any,
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
-    far: bool,
-    shrink: bool,
-    decay: bool,
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, m: Array, v: Array, far: bool, shrink: bool, decay: bool,
     maximize: bool,
-) -> Any:
+) -> Any:  # fmt: skip
     lr, w1, beta2, w2, correction1, root_correction2, rectification, rectified, eps, weight_decay, keep = coefficients
     t, d, _ = work
     if decay or maximize:
@@ -347,19 +260,10 @@ def _radam(
 
 @rule(4, step=9, lr=0.1)
 def radam(
-    params: Arrays,
-    grads: Arrays,
-    m: Arrays,
-    v: Arrays,
-    *,
-    step: float,
-    lr: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
-    decoupled: bool = False,
+    params: Arrays, grads: Arrays, m: Arrays, v: Arrays, *, step: float, lr: float,
+    betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, decoupled: bool = False,
     maximize: bool = False,
-) -> Updated:
+) -> Updated:  # fmt: skip
     """RAdam (Liu et al. 2020): Adam whose adaptive step is rectified, and left out while its variance is unbounded."""
     beta1, beta2 = betas
     keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)

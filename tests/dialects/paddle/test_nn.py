@@ -38,3 +38,22 @@ def same(found: Any, wanted: Any, scale: float = 1.0) -> bool:
 def test_computes_what_paddle_computes(f: Callable[..., Any], key: str, args: tuple[str, ...]) -> None:
     found = json.loads(json.dumps(f(paddle, *args)))
     assert same(found, RECORD[key]), f"{found}\n{RECORD[key]}"
+
+
+def test_powers_of_the_betas_of_a_group() -> None:
+    """As PaddlePaddle 3.3 keeps them: those that a group gives are its parameters', in the state as in the step."""
+    params = [paddle.create_parameter([2], "float32") for _ in range(2)]
+    groups = [{"params": params[:1], "beta1": 0.7, "beta2": 0.8}, {"params": params[1:]}]
+    optimizer = paddle.optimizer.Adam(0.1, parameters=groups)
+    for _ in range(2):
+        (params[0].sum() + params[1].sum()).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    state = optimizer.state_dict()
+    for i, (beta1, beta2) in enumerate([(0.7, 0.8), (0.9, 0.999)]):
+        for kind, beta in (("beta1", beta1), ("beta2", beta2)):
+            assert float(state[f"{params[i].name}_{kind}_pow_acc_0"]) == pytest.approx(beta**3, rel=1e-6)
+    optimizer.set_state_dict(state)
+    (params[0].sum() + params[1].sum()).backward()
+    optimizer.step()
+    assert float(optimizer.state_dict()[f"{params[0].name}_beta1_pow_acc_0"]) == pytest.approx(0.7**4, rel=1e-6)

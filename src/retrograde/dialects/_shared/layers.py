@@ -69,13 +69,13 @@ class Layers:
         row = _Row(self, name, options, f, inputs or self.inputs, base, fixed or {}, then, training, spent, module)
         members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": doc or f.__doc__, **attributes}
         if not inherits:
-            members["__init__"] = _Unwritten(row, "__init__")
+            members["__init__"] = Unwritten(row, "__init__")
             if self.listed and self.listed not in attributes:
                 members[self.listed] = _Listed(row)
         if f is not None:
             code = getattr(f, "__code__", None)
             own = code is not None and code.co_varnames[:1] == ("self",)
-            members[self.forward] = _called(self.annotated(f), name, self.forward) if own else _Unwritten(row, self.forward)
+            members[self.forward] = _called(self.annotated(f), name, self.forward) if own else Unwritten(row, self.forward)
         if shows is None:
             shows = self.shows and not inherits
         if callable(shows):
@@ -115,8 +115,8 @@ class _Row:
     @functools.cached_property
     def names(self) -> list[str]:
         """The options."""
-        parameters = _parameters(self.options)
-        return [a.arg for a in (*parameters.args, *parameters.kwonlyargs)]
+        given = parameters(self.options)
+        return [a.arg for a in (*given.args, *given.kwonlyargs)]
 
     @functools.cached_property
     def defaults(self) -> dict[str, Any]:
@@ -143,9 +143,7 @@ class _Row:
             **self.module, "_f": self.f, "_functions": self.kind.functions, "_cls": self.cls, "_then": self.then, **self.fixed,
         }  # fmt: skip
         place = f"<retrograde layer {self.cls.__module__}.{self.name}.{method}>"
-        linecache.cache[place] = (len(source), None, source.splitlines(True), place)  # what tracebacks show
-        exec(compile(source, place, "exec", annotations.compiler_flag, True), scope)  # noqa: S102 - our own rows
-        f = _called(scope[method], self.name, method)
+        f = _called(written(source, place, scope, method), self.name, method)
         f.__module__ = self.cls.__module__
         if method != "__init__":
             self.kind.annotated(f, "return_indices" not in self.names)
@@ -166,7 +164,7 @@ class _Row:
         return "\n".join(lines + ["    _then(self)"] * bool(self.then))
 
     def _forward(self) -> str:
-        inputs = _parameters(self.inputs)
+        inputs = parameters(self.inputs)
         required = len(inputs.args) - len(inputs.defaults)
         given = [a.arg for a in inputs.args[:required]] + [f"{a.arg}={a.arg}" for a in inputs.args[required:]]
         own = [n for n in self.names if n != self.kind.named and n not in self.spent]
@@ -180,12 +178,19 @@ _ROWS: dict[type, _Row] = {}
 """The rows of the classes that were made of them."""
 
 
-class _Unwritten:
+def written(source: str, place: str, scope: dict[str, Any], name: str) -> Any:
+    """The function `name` that a text of our own defines; tracebacks show the text under `place`."""
+    linecache.cache[place] = (len(source), None, source.splitlines(True), place)
+    exec(compile(source, place, "exec", annotations.compiler_flag, True), scope)  # noqa: S102 - our own rows
+    return scope[name]
+
+
+class Unwritten:
     """A method of a row that is not written yet; to look it up writes it."""
 
     __slots__ = ("method", "row")
 
-    def __init__(self, row: _Row, method: str) -> None:
+    def __init__(self, row: Any, method: str) -> None:
         self.row, self.method = row, method
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -207,7 +212,7 @@ class _Listed:
 
 
 @functools.cache
-def _parameters(text: str) -> ast.arguments:
+def parameters(text: str) -> ast.arguments:
     """The parameters that stand in a `def` with this text."""
     return ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ....learn import schedules
+from ..._shared.optimisers import ScheduleRow, Schedules
 from .._tensor import Tensor, from_array
-from . import _decay
-from ._checks import positive_float, positive_int
 from .cell import Cell
 
 _f32 = np.float32
@@ -25,91 +25,109 @@ class LearningRateSchedule(Cell):
         raise NotImplementedError(f"{type(self).__name__}: construct(global_step) has to be defined")
 
 
-def _step(global_step: Any) -> Any:
-    """A step (a tensor of one element or a number) as float32."""
-    return _f32(global_step.asnumpy().item() if isinstance(global_step, Tensor) else global_step)
+class _Formula(LearningRateSchedule):
+    """A schedule that is a row."""
 
+    _row: ClassVar[ScheduleRow]
 
-def _rate(value: Any) -> Tensor:
-    return from_array(np.asarray(value, _f32))
-
-
-class _Decay(LearningRateSchedule):
-    """A schedule of a rate, a factor, a number of steps and whether it falls in stairs."""
-
-    def __init__(self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False) -> None:
-        super().__init__()
-        name = type(self).__name__
-        _decay.check_rates(name, learning_rate, decay_rate, is_stair)
-        positive_int(name, "decay_steps", decay_steps)
-        self.learning_rate, self.decay_rate, self.decay_steps = learning_rate, decay_rate, decay_steps
-        self.is_stair = is_stair
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        Cell.__init__(self)
+        row.check(options)
+        for name, value in options.items():
+            setattr(self, name, value)
+        if row.then is not None:
+            row.then(self)
 
     def construct(self, global_step: Any) -> Any:
-        rates = _f32(self.learning_rate), _f32(self.decay_rate)
-        return _rate(type(self)._formula(*rates, _step(global_step), _f32(self.decay_steps), self.is_stair))
-
-    _formula: Any
-
-
-class ExponentialDecayLR(_Decay):
-    """`learning_rate * decay_rate ** (step / decay_steps)`, the exponent a whole number where `is_stair`."""
-
-    _formula = staticmethod(_decay.exponential)
+        """The learning rate of a step."""
+        step = _f32(global_step.asnumpy().item() if isinstance(global_step, Tensor) else global_step)
+        options = {name: getattr(self, name) for name in self._row.names}
+        given = {name: x if isinstance(x, bool) else _f32(x) for name, x in options.items()}
+        return from_array(np.asarray(self._row.closed(step, **given), _f32))  # type: ignore[misc]  # each has one
 
 
-class NaturalExpDecayLR(_Decay):
-    """`learning_rate * exp(-decay_rate * step)`, the step a multiple of `decay_steps` where `is_stair`."""
-
-    _formula = staticmethod(_decay.natural)
+# ------------------------------------------------------------------------------------------ formulas by MindSpore's options
 
 
-class InverseDecayLR(_Decay):
-    """`learning_rate / (1 + decay_rate * step / decay_steps)`, the quotient a whole number where `is_stair`."""
-
-    _formula = staticmethod(_decay.inverse)
+def _periods(step: Any, length: Any, stair: bool) -> Any:
+    return np.floor(step / length) if stair else step / length
 
 
-class CosineDecayLR(LearningRateSchedule):
-    """Half a cosine wave from `max_lr` down to `min_lr` in `decay_steps` steps."""
-
-    def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
-        super().__init__()
-        _decay.check_cosine("CosineDecayLR", min_lr, max_lr)
-        self.min_lr, self.max_lr = min_lr, max_lr
-        self.decay_steps = positive_int("CosineDecayLR", "decay_steps", decay_steps)
-
-    def construct(self, global_step: Any) -> Any:
-        return _rate(_decay.cosine(_f32(self.min_lr), _f32(self.max_lr), _step(global_step), _f32(self.decay_steps)))
+def exponential(step: Any, learning_rate: Any, decay_rate: Any, decay_steps: Any, is_stair: bool) -> Any:
+    """`learning_rate * decay_rate ** (step / decay_steps)`."""
+    return schedules.exponential(learning_rate, _periods(step, decay_steps, is_stair), gamma=decay_rate)
 
 
-class PolynomialDecayLR(LearningRateSchedule):
+def natural(step: Any, learning_rate: Any, decay_rate: Any, decay_steps: Any, is_stair: bool) -> Any:
+    """`learning_rate * exp(-decay_rate * step)`; by whole periods where `is_stair`."""
+    step = _periods(step, decay_steps, True) * decay_steps if is_stair else step
+    return schedules.natural(learning_rate, step, gamma=decay_rate)
+
+
+def inverse(step: Any, learning_rate: Any, decay_rate: Any, decay_steps: Any, is_stair: bool) -> Any:
+    """`learning_rate / (1 + decay_rate * step / decay_steps)`."""
+    return schedules.inverse(learning_rate, _periods(step, decay_steps, is_stair), gamma=decay_rate)
+
+
+def cosine(step: Any, min_lr: Any, max_lr: Any, decay_steps: Any) -> Any:
+    """Half a cosine wave from `max_lr` at step 0 to `min_lr` at `decay_steps`."""
+    return schedules.interpolate_cosine(max_lr, min_lr, min(step, decay_steps) / decay_steps)
+
+
+def polynomial(
+    step: Any, learning_rate: Any, end_learning_rate: Any, decay_steps: Any, power: Any, update_decay_steps: bool
+) -> Any:  # fmt: skip
     """From `learning_rate` to `end_learning_rate` as a power of the steps left."""
-
-    def __init__(
-        self, learning_rate: float, end_learning_rate: float, decay_steps: int, power: float,
-        update_decay_steps: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        name = "PolynomialDecayLR"
-        _decay.check_polynomial(name, learning_rate, end_learning_rate, power, update_decay_steps)
-        self.learning_rate, self.end_learning_rate, self.power = learning_rate, end_learning_rate, power
-        self.decay_steps, self.update_decay_steps = positive_int(name, "decay_steps", decay_steps), update_decay_steps
-
-    def construct(self, global_step: Any) -> Any:
-        return _rate(_decay.polynomial(
-            _f32(self.learning_rate), _f32(self.end_learning_rate), _step(global_step), _f32(self.decay_steps),
-            _f32(self.power), self.update_decay_steps,
-        ))  # fmt: skip
+    return schedules.polynomial(
+        learning_rate, step, total_iters=decay_steps, power=power, end=end_learning_rate, cycle=update_decay_steps
+    )  # fmt: skip
 
 
-class WarmUpLR(LearningRateSchedule):
+def warm_up(step: Any, learning_rate: Any, warmup_steps: Any) -> Any:
     """From 0 up to `learning_rate` in `warmup_steps` steps, then constant."""
+    return learning_rate * min(step, warmup_steps) / warmup_steps
 
-    def __init__(self, learning_rate: float, warmup_steps: int) -> None:
-        super().__init__()
-        self.learning_rate = positive_float("WarmUpLR", "learning_rate", learning_rate)
-        self.warmup_steps = positive_int("WarmUpLR", "warmup_steps", warmup_steps)
 
-    def construct(self, global_step: Any) -> Any:
-        return _rate(_decay.warm_up(_f32(self.learning_rate), _step(global_step), _f32(self.warmup_steps)))
+CHECKS = (
+    "learning_rate: float > 0; decay_rate: float > 0; is_stair: bool; min_lr: float >= 0; max_lr: float > 0; "
+    "end_learning_rate: float >= 0; power: float > 0; decay_steps: int > 0; warmup_steps: int > 0; "
+    "update_decay_steps: bool; update_decay_epoch: bool; total_step: int > 0; step_per_epoch: int > 0; decay_epoch: int > 0; "
+    "warmup_epoch: int > 0"
+)
+"""What the options of the schedules, here and in dynamic_lr.py, have to be."""
+
+
+def check_order(op: str, options: dict[str, Any]) -> None:
+    """Raise ValueError where a rate is to fall to one that is not below it."""
+    for low, high in (("min_lr", "max_lr"), ("end_learning_rate", "learning_rate")):
+        if low in options and options[low] >= options[high]:
+            raise ValueError(f"{op}: {low} must be below {high}, got {options[low]} and {options[high]}")
+
+
+def _falls(self: Any) -> None:
+    check_order(self._row.name, self.__dict__)
+
+
+schedule = Schedules(_Formula, checks=CHECKS)
+ExponentialDecayLR = schedule(
+    "ExponentialDecayLR", "learning_rate: float, decay_rate: float, decay_steps: int, is_stair=False", exponential,
+    "`learning_rate * decay_rate ** (step / decay_steps)`, the exponent a whole number where `is_stair`.",
+)  # fmt: skip
+NaturalExpDecayLR = schedule(
+    "NaturalExpDecayLR", "learning_rate: float, decay_rate: float, decay_steps: int, is_stair=False", natural,
+    "`learning_rate * exp(-decay_rate * step)`, the step a multiple of `decay_steps` where `is_stair`.",
+)  # fmt: skip
+InverseDecayLR = schedule(
+    "InverseDecayLR", "learning_rate: float, decay_rate: float, decay_steps: int, is_stair=False", inverse,
+    "`learning_rate / (1 + decay_rate * step / decay_steps)`, the quotient a whole number where `is_stair`.",
+)  # fmt: skip
+CosineDecayLR = schedule(
+    "CosineDecayLR", "min_lr: float, max_lr: float, decay_steps: int", cosine,
+    "Half a cosine wave from `max_lr` down to `min_lr` in `decay_steps` steps.", then=_falls,
+)  # fmt: skip
+PolynomialDecayLR = schedule(
+    "PolynomialDecayLR",
+    "learning_rate: float, end_learning_rate: float, decay_steps: int, power: float, update_decay_steps=False", polynomial,
+    "From `learning_rate` to `end_learning_rate` as a power of the steps left.", then=_falls,
+)  # fmt: skip
+WarmUpLR = schedule("WarmUpLR", "learning_rate: float, warmup_steps: int", warm_up, warm_up.__doc__ or "")

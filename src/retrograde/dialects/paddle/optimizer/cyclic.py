@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,29 +11,8 @@ import numpy as np
 
 from ....core.value import Value
 from ....learn import schedules
-from .scheduler_base import LRScheduler, check_positive, check_type
-
-
-class CosineAnnealingDecay(LRScheduler):
-    """Along a cosine from the base rate to `eta_min` in `T_max` epochs and back (Loshchilov and Hutter 2017)."""
-
-    def __init__(
-        self, learning_rate: float, T_max: int, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False
-    ) -> None:
-        check_type("CosineAnnealingDecay", "T_max", T_max, int)
-        check_type("CosineAnnealingDecay", "eta_min", eta_min, float, int)
-        check_positive("CosineAnnealingDecay", "T_max", T_max, AssertionError)
-        self.T_max, self.eta_min = T_max, float(eta_min)
-        super().__init__(learning_rate, last_epoch, verbose)
-
-    def get_lr(self) -> float:
-        """The rate of `last_epoch`, from the one before."""
-        if self.last_epoch == 0:
-            return self.base_lr
-        return schedules.cosine_next(self.last_lr, self.base_lr, self.eta_min, self.last_epoch, self.T_max)
-
-    def _get_closed_form_lr(self) -> float:
-        return schedules.cosine(self.base_lr, self.eta_min, self.last_epoch, self.T_max)
+from ..._shared.checks import check
+from .scheduler_base import LRScheduler
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -53,7 +33,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> float:
         """The rate at `T_cur` epochs after the last restart."""
-        return schedules.cosine(self.base_lr, self.eta_min, self.T_cur, self.T_i)
+        return schedules.cosine(self.base_lr, self.T_cur, T_max=self.T_i, eta_min=self.eta_min)
 
     def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
         """Go on by an epoch, or to a given one, which may be a fraction; ValueError for a negative one."""
@@ -77,40 +57,24 @@ class OneCycleLR(LRScheduler):
         end_learning_rate: float = 0.0001, phase_pct: float = 0.3, anneal_strategy: str = "cos",
         three_phase: bool = False, last_epoch: int = -1, verbose: bool = False,
     ) -> None:  # fmt: skip
-        check_type("OneCycleLR", "max_learning_rate", max_learning_rate, float, int)
-        check_type("OneCycleLR", "total_steps", total_steps, int)
-        check_type("OneCycleLR", "end_learning_rate", end_learning_rate, float, int)
-        check_type("OneCycleLR", "phase_pct", phase_pct, float)
-        for name, value in (("max_learning_rate", max_learning_rate), ("end_learning_rate", end_learning_rate)):
-            if value < 0:
-                raise ValueError(f"OneCycleLR: {name} must not be negative, got {value}")
-        check_positive("OneCycleLR", "total_steps", total_steps)
-        if not 0 <= phase_pct <= 1:
-            raise ValueError(f"OneCycleLR: phase_pct must be between 0 and 1, got {phase_pct}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"OneCycleLR: anneal_strategy must be 'cos' or 'linear', got {anneal_strategy!r}")
+        check(
+            "OneCycleLR", "max_learning_rate: number >= 0; total_steps: int > 0; end_learning_rate: number >= 0; "
+            "phase_pct: float in [0, 1]; anneal_strategy in {cos, linear}", locals(),
+        )  # fmt: skip
         if three_phase and phase_pct >= 0.5:
             raise ValueError(f"OneCycleLR: with three_phase, phase_pct must be below 0.5, got {phase_pct}")
         initial = max_learning_rate / float(divide_factor)
-        rates = [initial, max_learning_rate, *([initial] if three_phase else []), end_learning_rate]
-        peak = phase_pct * total_steps - 1
-        ends = [peak, *([2 * phase_pct * total_steps - 2] if three_phase else []), total_steps - 1]
+        rates = {"initial": initial, "max": max_learning_rate, "min": end_learning_rate}
         self.total_steps = total_steps
-        self._phases = list(zip([0.0, *ends[:-1]], ends, rates, rates[1:]))
-        cosine = anneal_strategy == "cos"
-        self._interpolate = schedules.interpolate_cosine if cosine else schedules.interpolate_linear
+        self._phases = schedules.one_cycle(total_steps, phase_pct, three_phase)
+        self._rates, self._interpolate = rates, schedules.INTERPOLATIONS[anneal_strategy]
         super().__init__(initial, last_epoch, verbose)
 
     def get_lr(self) -> float:
         """The rate of step `last_epoch`; ValueError beyond the cycle."""
-        step = self.last_epoch
-        if step > self.total_steps:
-            raise ValueError(f"OneCycleLR: step {step} of a cycle that has {self.total_steps} steps")
-        for phase in self._phases:
-            start, end, low, high = phase
-            if step <= end or phase is self._phases[-1]:
-                return self._interpolate(low, high, (step - start) / (end - start))
-        raise AssertionError("a cycle has phases")
+        i, share = schedules.phase([end for end, _, _ in self._phases], self.last_epoch)
+        _, start, end = self._phases[i]
+        return self._interpolate(self._rates[start], self._rates[end], share)
 
 
 class CyclicLR(LRScheduler):
@@ -122,37 +86,22 @@ class CyclicLR(LRScheduler):
         scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:  # fmt: skip
-        check_type("CyclicLR", "max_learning_rate", max_learning_rate, float, int)
-        check_type("CyclicLR", "base_learning_rate", base_learning_rate, float, int)
-        if max_learning_rate < 0:
-            raise ValueError(f"CyclicLR: max_learning_rate must not be negative, got {max_learning_rate}")
-        check_type("CyclicLR", "step_size_up", step_size_up, int)
-        check_type("CyclicLR", "step_size_down", step_size_down, int, type(None))
-        check_positive("CyclicLR", "step_size_up", step_size_up)
-        if step_size_down is not None:
-            check_positive("CyclicLR", "step_size_down", step_size_down)
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(f"CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
-        if scale_mode not in ("cycle", "iterations"):
-            raise ValueError(f"CyclicLR: scale_mode must be 'cycle' or 'iterations', got {scale_mode!r}")
-        rising = float(step_size_up)
-        self.cycle_size = rising + float(step_size_up if step_size_down is None else step_size_down)
-        self.step_up_pct = rising / self.cycle_size
+        check(
+            "CyclicLR", "max_learning_rate: number >= 0; base_learning_rate: number; step_size_up: int > 0; "
+            "step_size_down: int | None > 0; scale_mode in {cycle, iterations}", locals(),
+        )  # fmt: skip
+        if scale_fn is None:
+            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
+        wave = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)
+        self.cycle_size, self.step_up_pct, self.scale_mode = wave
         self.max_lr, self.amplitude = float(max_learning_rate), max_learning_rate - base_learning_rate
-        if scale_fn is not None:
-            self.scale_fn, self.scale_mode = scale_fn, scale_mode
-        else:
-            self.scale_fn = {
-                "triangular": lambda _x: 1.0, "triangular2": lambda x: 1 / (2.0 ** (x - 1)),
-                "exp_range": lambda x: exp_gamma**x,
-            }[mode]  # fmt: skip
-            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.scale_fn = scale_fn or functools.partial(schedules.triangle_scale, mode, exp_gamma)
         super().__init__(base_learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
         """The rate of iteration `last_epoch`."""
-        cycle, height = schedules.triangle(self.last_epoch, self.cycle_size, self.step_up_pct)
-        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        wave = self.cycle_size, self.step_up_pct, self.scale_fn, self.scale_mode
+        height, scale = schedules.triangle(self.last_epoch, *wave)
         return self.base_lr + self.amplitude * height * scale
 
 
@@ -165,13 +114,9 @@ class ReduceOnPlateau(LRScheduler):
         epsilon: float = 1e-8, verbose: bool = False,
     ) -> None:  # fmt: skip
         mode, threshold_mode = mode.lower(), threshold_mode.lower()
-        if mode not in ("min", "max"):
-            raise ValueError(f"ReduceOnPlateau: mode must be 'min' or 'max', got {mode!r}")
-        if factor >= 1.0:
-            raise ValueError(f"ReduceOnPlateau: factor must be below 1, got {factor}")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"ReduceOnPlateau: threshold_mode must be 'rel' or 'abs', got {threshold_mode!r}")
-        check_type("ReduceOnPlateau", "learning_rate", learning_rate, float, int)
+        check(
+            "ReduceOnPlateau", "mode in {min, max}; factor < 1; threshold_mode in {rel, abs}; learning_rate: number", locals()
+        )  # fmt: skip
         self.mode, self.factor = mode, factor
         self.threshold_mode, self.patience, self.threshold = threshold_mode, patience, threshold
         self.cooldown, self.min_lr, self.epsilon = cooldown, min_lr, epsilon
@@ -193,9 +138,7 @@ class ReduceOnPlateau(LRScheduler):
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             return
-        if self.best is None or schedules.improved(
-            number, self.best, self.threshold, self.mode, self.threshold_mode
-        ):
+        if self.best is None or schedules.improved(number, self.best, self.threshold, self.mode, self.threshold_mode):
             self.best, self.num_bad_epochs = number, 0
         else:
             self.num_bad_epochs += 1
@@ -210,9 +153,7 @@ class ReduceOnPlateau(LRScheduler):
 def _one_number(metrics: Any) -> float:
     if isinstance(metrics, (Value, np.ndarray)):
         if math.prod(metrics.shape) != 1:
-            raise AssertionError(
-                f"ReduceOnPlateau.step: wanted one number, got the shape {list(metrics.shape)}"
-            )
+            raise AssertionError(f"ReduceOnPlateau.step: wanted one number, got the shape {list(metrics.shape)}")
         return float(metrics.item())
     if isinstance(metrics, (bool, str)) or not hasattr(metrics, "__float__"):
         raise TypeError(f"ReduceOnPlateau.step: metrics must be a number, a tensor or an array, got {type(metrics).__name__}")

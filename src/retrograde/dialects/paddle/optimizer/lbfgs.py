@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ....learn import quasi_newton
-from ....learn.objective import Objective, in_memory, number
+from ....learn.objective import minimised
 from .optimizer import Optimizer
 
 # The names under which the memory of the method stands in the state.
@@ -42,25 +40,11 @@ class LBFGS(Optimizer):
         `closure` clears the gradients, computes the loss, runs backward and returns the loss. Raises RuntimeError where
         `line_search_fn` is neither None nor "strong_wolfe".
         """
-        if self.line_search_fn not in (None, "strong_wolfe"):
-            raise RuntimeError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {self.line_search_fn!r}")
-        with in_memory(self._parameters()):
-            return self._minimised(closure)
-
-    def _minimised(self, closure: Callable[[], Any]) -> Any:
-        objective = Objective(self._parameters(), closure)
-        first = objective.call()
-        gradient = objective.gradient()
-        self._memory.evaluations += 1
-        if not gradient.size or np.abs(gradient).max() <= self.tolerance_grad:
-            return first
-        with np.errstate(all="ignore"):
-            quasi_newton.lbfgs(
-                objective, self._memory, number(first), gradient, lr=self.get_lr(), max_iter=self.max_iter,
-                max_eval=self.max_eval, tolerance_grad=self.tolerance_grad, tolerance_change=self.tolerance_change,
-                history_size=self.history_size, strong_wolfe=self.line_search_fn is not None,
-            )  # fmt: skip
-        return first
+        return minimised(
+            self._parameters(), closure, self._memory, lr=self.get_lr(), max_iter=self.max_iter, max_eval=self.max_eval,
+            tolerance_grad=self.tolerance_grad, tolerance_change=self.tolerance_change, history_size=self.history_size,
+            line_search_fn=self.line_search_fn,
+        )  # fmt: skip
 
     def state_dict(self) -> dict[str, Any]:
         """The memory of the method, as arrays and numbers, under "state"."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .cyclic import CosineAnnealingDecay, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceOnPlateau
+from .cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceOnPlateau
 from .decay import (
+    CosineAnnealingDecay,
     ExponentialDecay,
     InverseTimeDecay,
     LambdaDecay,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from ....core.number import as_float, key_of
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import bridge
 from ....ops import elementwise as ew
+from ..._shared.optimisers import OptimiserRow
 from .._dtype import FROM_NUMPY
 from .._parameter import unique_name
 from .._selected_rows import dense
-from .._tensor import Tensor, from_array
+from .._tensor import from_array
 from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer, coefficient_of
 from .lr import LRScheduler
@@ -24,15 +25,14 @@ from .lr import LRScheduler
 Pairs = list[tuple[Any, Any]]
 
 
-class Batch:
+class Batch(bridge.Batch):
     """Parameters with one rate and one L2 coefficient, and their gradients."""
 
-    __slots__ = ("decay", "grads", "lr", "params")
+    __slots__ = ("decay", "lr")
 
     def __init__(self, lr: float, decay: float) -> None:
+        super().__init__(0)
         self.lr, self.decay = lr, decay
-        self.params: list[Any] = []
-        self.grads: list[Any] = []
 
 
 class Optimizer:
@@ -49,7 +49,7 @@ class Optimizer:
     _accumulators: tuple[str, ...] = ()
     """The kinds of state, in the order in which `state_dict` gives them."""
     _decays_itself = False
-    """Whether the rule takes the L2 penalty as `weight_decay`."""
+    """Whether the step takes the L2 penalty as a number (`Batch.decay`)."""
 
     def __init__(
         self, learning_rate: Any, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
@@ -230,10 +230,6 @@ class Optimizer:
     def _loaded(self, state: dict[str, Any]) -> None:
         """Derive from the state of a parameter what is kept beside it."""
 
-    def _column(self, name: str, batch: Batch) -> list[Any]:
-        """One kind of state, of all parameters of a batch."""
-        return [self._state(p)[name] for p in batch.params]
-
     def state_dict(self) -> dict[str, Any]:
         """The state of all parameters by name, and that of the schedule as "LR_Scheduler"."""
         result: dict[str, Any] = {}
@@ -326,42 +322,89 @@ def _check_state(own: Any, given: Any) -> None:
         raise AssertionError(f"set_state_dict: {own.name} has shape {list(shape_of(own))}, the state has {shape}")
 
 
-def check_unit(optimizer: str, name: str, value: Any, error: type[Exception] = ValueError) -> Any:
-    """A coefficient in [0, 1), as a float; tensors of one element are taken."""
-    if value is None:
-        raise AssertionError(f"{optimizer}: {name} is missing")
-    number = float(value.item()) if isinstance(value, Value) else value
-    if not 0 <= number < 1:
-        raise error(f"{optimizer}: {name} must be at least 0 and below 1, got {number}")
-    return number
+class RuleOptimizer(Optimizer):
+    """An optimiser that is a row (rules.py): its rule changes the parameters."""
+
+    _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
+    _beta1: Any
+    _beta2: Any
+    _counts_by: ClassVar[tuple[str, str, int]] = ("", "", 0)
+    """The state that stands for the number of steps, the beta of which it is a power, how far the power is ahead."""
+
+    def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
+        """Make the optimiser of a row; `_name` is what `name` was given as."""
+        for name, value in options.items():
+            if isinstance(value, Value) and name not in _OF_ALL:
+                options[name] = float(value.item())
+        row.check(options)
+        for name, value in options.items():
+            if name not in _OF_ALL:
+                setattr(self, "_" + name, value)
+        self._accumulators = tuple([s.name for s in row.states if not s.condition or options[s.condition]])
+        self._follow = [(name, _FOLLOWS[name]) for name in self._accumulators if name in _FOLLOWS]
+        self._decays_itself = row.decays
+        Optimizer.__init__(self, *[options.get(name) for name in _OF_ALL])
+        if options.get("multi_precision"):
+            _refuse_master_weights(row.name, self._parameters())
+        if row.then is not None:
+            row.then(self)
+
+    def _update(self, batch: Batch, group: dict[str, Any]) -> None:
+        if self._row.counted:
+            for part in bridge.batches(self._entries(batch, group)):
+                self._run(part, group, batch, step=part.step)
+            return
+        if self._accumulators:
+            batch.states = [self._state(p) for p in batch.params]
+        self._run(batch, group, batch)
+
+    def _run(self, part: bridge.Batch, group: dict[str, Any], batch: Batch, **further: Any) -> None:
+        """Run the rule on a part of a batch, with the options of the group and the further ones given."""
+        columns = self._columns(group, part)
+        bridge.update(self._row.rule, part.params, part.grads, *columns, **self._options(group, batch), **further)
+
+    def _entries(self, batch: Batch, group: dict[str, Any], counter: str = "") -> Iterator[tuple[Any, Any, Any, tuple[Any, ...]]]:
+        """The parameters of a batch, one step further: each with gradient, state and counts."""
+        betas = (group.get("beta1", self._beta1), group.get("beta2", self._beta2)) if self._follow else ()
+        for p, g in zip(batch.params, batch.grads):
+            state = self._state(p)
+            step = bridge.advance(state["step"])
+            for name, value in self._follow:
+                bridge.put(state[name], value(step, *betas))
+            yield p, g, state, (step, bridge.count_of(state[counter])) if counter else (step,)
+
+    def _initial(self, name: str, p: Any) -> Any:
+        if name in _FOLLOWS:
+            group = self._group_of(p)
+            start = _FOLLOWS[name](0, self._option("beta1", group), self._option("beta2", group)) if name != "rho" else 0.0
+            if not name.endswith("_acc"):
+                return bridge.full_like(p, start)
+            return from_array(np.full((1,), start, np.float64 if dtype_of(p) == np.float64 else np.float32))
+        start = next(s.start for s in self._row.states if s.name == name)
+        return bridge.full_like(p, getattr(self, "_" + start) if isinstance(start, str) else start)
+
+    def _group_of(self, p: Any) -> dict[str, Any]:
+        return next(group for group in self._param_groups if any(p is x for x in group["params"]))
+
+    def _loaded(self, state: dict[str, Any]) -> None:
+        name, option, ahead = self._counts_by
+        if name:
+            beta = self._option(option, self._group_of(state["parameter"]))
+            state["step"] = from_array(np.array(max(_exponent(state[name], beta) - ahead, 0)))
 
 
-def check_not_negative(optimizer: str, name: str, value: Any) -> Any:
-    """A number of at least 0, as a float; tensors of one element are taken."""
-    if value is None:
-        raise AssertionError(f"{optimizer}: {name} is missing")
-    number = float(value.item()) if isinstance(value, Value) else value
-    if not number >= 0:
-        raise ValueError(f"{optimizer}: {name} must not be negative, got {number}")
-    return number
-
-
-def given(optimizer: str, **options: Any) -> None:
-    """Raise ValueError for an option that is None."""
-    for name, value in options.items():
-        if value is None:
-            raise ValueError(f"{optimizer}: {name} is missing")
-
-
-def powers(p: Any, value: float) -> Tensor:
-    """A power of a beta before the first step: one element."""
-    d = np.float64 if dtype_of(p) == np.float64 else np.float32
-    return from_array(np.full((1,), value, d))
-
-
-def counter(steps: int) -> Tensor:
-    """What counts the steps of a parameter, of which so many are made."""
-    return from_array(np.array(steps))
+_OF_ALL = ("learning_rate", "parameters", "weight_decay", "grad_clip", "name")
+_FOLLOWS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "beta1_pow_acc": lambda step, beta1, beta2: beta1 ** (step + 1),
+    "beta2_pow_acc": lambda step, beta1, beta2: beta2 ** (step + 1),
+    "beta1_pow": lambda step, beta1, beta2: beta1**step,
+    "beta2_pow": lambda step, beta1, beta2: beta2**step,
+    "momentum_decay_pow": lambda step, beta1, beta2: 0.96**step,
+    "rho": lambda step, beta1, beta2: step * beta2**step / (1 - beta2**step),
+}
+"""The kinds of state that follow from the number of steps and the betas."""
 
 
 def first_of(x: Any) -> float:
@@ -369,15 +412,15 @@ def first_of(x: Any) -> float:
     return float(np.asarray(x._a).reshape(-1)[0]) if x.size else 1.0
 
 
-def steps_made(power: Any, beta: float) -> int:
+def _exponent(power: Any, beta: float) -> int:
     """The exponent of a power of beta."""
     value = first_of(power)
     return round(math.log(value) / math.log(beta)) if 0 < beta < 1 and 0 < value < 1 else 0
 
 
-def refuse_master_weights(optimizer: str, multi_precision: bool, params: Sequence[Any]) -> None:
+def _refuse_master_weights(optimizer: str, params: Sequence[Any]) -> None:
     """Raise NotImplementedError for half-precision parameters that want float32 copies."""
-    for p in params if multi_precision else ():
+    for p in params:
         if FROM_NUMPY[dtype_of(p)].itemsize < 4:
             raise NotImplementedError(
                 f"{optimizer}: multi_precision=True keeps float32 copies of {p.dtype} parameters on GPUs; here keep "

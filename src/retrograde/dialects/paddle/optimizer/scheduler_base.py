@@ -1,10 +1,11 @@
-"""`LRScheduler`: a learning rate that changes from step to step, and the checks that the schedules share."""
+"""`LRScheduler`: a learning rate that changes from step to step, and `Formula`, which the rows of decay.py derive from."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, ClassVar
 
+from ....learn import schedules
+from ..._shared.optimisers import ScheduleRow
 from ..._shared.registry import near
 
 
@@ -80,14 +81,34 @@ class LRScheduler:
     set_dict = set_state_dict
 
 
-def check_type(scheduler: str, name: str, value: Any, *wanted: type) -> None:
-    """Raise TypeError for an option of the wrong type."""
-    if not isinstance(value, wanted):
-        names = " or ".join(t.__name__ for t in wanted)
-        raise TypeError(f"{scheduler}: {name} must be {names}, got {type(value).__name__}")
+class Formula(LRScheduler):
+    """A schedule that is a row: the rate is a formula of the epoch, or of the rate before (decay.py)."""
+
+    _row: ClassVar[ScheduleRow]
+    _closed: ClassVar[Any]
+    _chained: ClassVar[Any]
+
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        """Make the schedule of a row."""
+        row.check(options)
+        given = [options.pop(name, default) for name, default in _OF_ALL]
+        self.__dict__.update(options)
+        if row.then is not None:
+            row.then(self)
+        LRScheduler.__init__(self, *given)
+
+    def get_lr(self) -> float:
+        """The rate of `last_epoch`."""
+        epoch, chained = self.last_epoch, self._row.chained
+        if chained is None:
+            return self._closed(self.base_lr, epoch)  # type: ignore[no-any-return]
+        if epoch == 0 and chained not in schedules.AT_ONCE:
+            return self.base_lr
+        return self._chained(self.base_lr if epoch == 0 else self.last_lr, epoch, self.base_lr)  # type: ignore[no-any-return]
+
+    def _get_closed_form_lr(self) -> float:
+        row = self._row
+        return self.get_lr() if row.chained is None or row.closed is None else self._closed(self.base_lr, self.last_epoch)
 
 
-def check_positive(scheduler: str, name: str, value: Any, error: type[Exception] = ValueError) -> None:
-    """Raise `error` for an option that is not above 0 (nan included)."""
-    if not value > 0 or math.isnan(value):
-        raise error(f"{scheduler}: {name} must be positive, got {value}")
+_OF_ALL = (("learning_rate", 0.1), ("last_epoch", -1), ("verbose", False))

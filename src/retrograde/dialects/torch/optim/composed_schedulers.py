@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....learn import schedules
+from ..._shared.checks import check
 from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, check_optimizer, option_per_group, rates_of, set_option
 
@@ -21,19 +22,11 @@ class ReduceLROnPlateau(schedules.Plateau, LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: Any = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1.0:
-            raise ValueError(f"ReduceLROnPlateau: factor is {factor}; wanted less than 1")
+        self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
+        threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        given = {"factor": factor, "mode": mode, "threshold_mode": threshold_mode}
+        check("ReduceLROnPlateau", "factor < 1; mode in {min, max}; threshold_mode in {rel, abs}", given)
         self.factor = factor
         check_optimizer(optimizer)
         self.optimizer = optimizer
@@ -42,10 +35,6 @@ class ReduceLROnPlateau(schedules.Plateau, LRScheduler):
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = rates_of(optimizer)
-        if mode not in ("min", "max"):
-            raise ValueError(f"ReduceLROnPlateau: mode is {mode!r}; wanted 'min' or 'max'")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"ReduceLROnPlateau: threshold_mode is {threshold_mode!r}; wanted 'rel' or 'abs'")
         self.mode_worse = float("inf") if mode == "min" else -float("inf")
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self._reset()
@@ -83,7 +72,24 @@ class ReduceLROnPlateau(schedules.Plateau, LRScheduler):
                 set_option(group, "lr", new)
 
 
-class SequentialLR(LRScheduler):
+class _Combined(LRScheduler):
+    """Several schedules whose states are kept together."""
+
+    _schedulers: Sequence[LRScheduler]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser, with the state of each schedule."""
+        state = {key: value for key, value in self.__dict__.items() if key not in ("optimizer", "_schedulers")}
+        return state | {"_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(_Combined):
     """One schedule after the other; the epochs at which the next takes over are the milestones.
 
     Raises:
@@ -131,16 +137,8 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimiser, with the state of each schedule."""
-        return _combined_state(self)
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
-        _load_combined_state(self, state_dict)
-
-
-class ChainedScheduler(LRScheduler):
+class ChainedScheduler(_Combined):
     """Several schedules that act on the same rate, one after the other in every step.
 
     Raises:
@@ -162,14 +160,6 @@ class ChainedScheduler(LRScheduler):
             scheduler.step()
         self._last_lr = rates_of(self.optimizer)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything but the optimiser, with the state of each schedule."""
-        return _combined_state(self)
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
-        _load_combined_state(self, state_dict)
-
 
 def _check_combination(name: str, optimizer: Any, schedulers: Sequence[Any]) -> None:
     if len(schedulers) < 1:
@@ -181,15 +171,3 @@ def _check_combination(name: str, optimizer: Any, schedulers: Sequence[Any]) -> 
             raise ValueError(f"{name}: scheduler {i} is a ReduceLROnPlateau, which needs a metric in every step")
         if scheduler.optimizer is not optimizer:
             raise ValueError(f"{name}: scheduler {i}, a {type(scheduler).__name__}, belongs to another optimizer")
-
-
-def _combined_state(this: Any) -> dict[str, Any]:
-    state = {key: value for key, value in this.__dict__.items() if key not in ("optimizer", "_schedulers")}
-    state["_schedulers"] = [scheduler.state_dict() for scheduler in this._schedulers]
-    return state
-
-
-def _load_combined_state(this: Any, state_dict: dict[str, Any]) -> None:
-    this.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
-    for scheduler, state in zip(this._schedulers, state_dict["_schedulers"]):
-        scheduler.load_state_dict(state)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....learn import schedules
+from ..._shared.checks import check
 from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, check_optimizer, option_per_group, set_option
 
@@ -19,6 +20,18 @@ def _uses_beta1(scheduler: str, optimizer: Optimizer) -> bool:
             f"{scheduler}: {type(optimizer).__name__} has no momentum or betas to cycle; pass cycle_momentum=False"
         )
     return "betas" in optimizer.defaults
+
+
+def _cycled(this: Any, name: str, lowest: Any, highest: Any, last_epoch: int) -> tuple[list[Any], list[Any]]:
+    """Let the groups begin with the highest momentum; the lowest and the highest, one each per group."""
+    this.use_beta1 = _uses_beta1(name, this.optimizer)
+    lows = option_per_group("base_momentum", lowest, this.optimizer)
+    highs = option_per_group("max_momentum", highest, this.optimizer)
+    if last_epoch == -1:
+        for high, low, group in zip(highs, lows, this.optimizer.param_groups):
+            _set_momentum(group, this.use_beta1, high)
+            group["max_momentum"], group["base_momentum"] = high, low
+    return lows, highs
 
 
 def _set_momentum(group: dict[str, Any], use_beta1: bool, momentum: float) -> None:
@@ -36,21 +49,11 @@ class CyclicLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        base_lr: Any,
-        max_lr: Any,
-        step_size_up: float = 2000,
-        step_size_down: float | None = None,
-        mode: str = "triangular",
-        gamma: float = 1.0,
-        scale_fn: Callable[[float], float] | None = None,
-        scale_mode: str = "cycle",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.8,
-        max_momentum: Any = 0.9,
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: float = 2000,
+        step_size_down: float | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: Any = 0.8, max_momentum: Any = 0.9, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         self.optimizer = optimizer
         base_lrs = option_per_group("base_lr", base_lr, optimizer)
@@ -58,45 +61,28 @@ class CyclicLR(LRScheduler):
             for rate, group in zip(base_lrs, optimizer.param_groups):
                 set_option(group, "lr", rate)
         self.max_lrs = option_per_group("max_lr", max_lr, optimizer)
-        rising = float(step_size_up)
-        self.total_size = rising + (float(step_size_down) if step_size_down is not None else rising)
-        self.step_ratio = rising / self.total_size
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(
-                f"CyclicLR: mode is {mode!r}; wanted 'triangular', 'triangular2' or 'exp_range', or a scale_fn"
-            )
+        self.total_size, self.step_ratio, by = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)
+        if scale_fn is None:
+            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
         self.mode, self.gamma = mode, gamma
         self._scale_fn_custom = scale_fn
-        if scale_fn is None:
-            scale_mode = "iterations" if mode == "exp_range" else "cycle"
-        self.scale_mode = scale_mode
+        self.scale_mode = by
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.use_beta1 = _uses_beta1("CyclicLR", optimizer)
-            self.base_momentums = option_per_group("base_momentum", base_momentum, optimizer)
-            self.max_momentums = option_per_group("max_momentum", max_momentum, optimizer)
-            if last_epoch == -1:
-                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups):
-                    _set_momentum(group, self.use_beta1, high)
-                    group["max_momentum"], group["base_momentum"] = high, low
+            self.base_momentums, self.max_momentums = _cycled(self, "CyclicLR", base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
     def scale_fn(self, x: float) -> float:
         """The share of the full height in cycle (or iteration) `x`."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        if self.mode == "triangular":
-            return 1.0
-        if self.mode == "triangular2":
-            return 1 / (2.0 ** (x - 1))
-        return self.gamma**x
+        custom = self._scale_fn_custom
+        return schedules.triangle_scale(self.mode, self.gamma, x) if custom is None else custom(x)
 
     def get_lr(self) -> list[Rate]:
         """The rates of iteration `last_epoch`; sets the momenta."""
         self._current()
-        cycle, height = schedules.triangle(self.last_epoch, self.total_size, self.step_ratio)
-        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        wave = self.total_size, self.step_ratio, self.scale_fn, self.scale_mode
+        height, scale = schedules.triangle(self.last_epoch, *wave)
         rates = [base + (top - base) * height * scale for base, top in zip(self.base_lrs, self.max_lrs)]
         if self.cycle_momentum:
             for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
@@ -130,36 +116,23 @@ class OneCycleLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: Any,
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: str = "cos",
-        cycle_momentum: bool = True,
-        base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95,
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-        three_phase: bool = False,
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
+        steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",
+        cycle_momentum: bool = True, base_momentum: Any = 0.85, max_momentum: Any = 0.95, div_factor: float = 25.0,
+        final_div_factor: float = 1e4, three_phase: bool = False, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         self.optimizer = optimizer
-        if total_steps is not None:
-            self.total_steps = _positive_integer("total_steps", total_steps)
-        elif epochs is not None and steps_per_epoch is not None:
-            epochs = _positive_integer("epochs", epochs)
-            self.total_steps = epochs * _positive_integer("steps_per_epoch", steps_per_epoch)
-        else:
-            raise ValueError("OneCycleLR: give total_steps, or both epochs and steps_per_epoch")
-        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ValueError("OneCycleLR: give total_steps, or both epochs and steps_per_epoch")
+            total_steps = _whole("epochs", epochs) * _whole("steps_per_epoch", steps_per_epoch)
+        self.total_steps = _whole("total_steps", total_steps)
+        if not isinstance(pct_start, float):
             raise ValueError(f"OneCycleLR: pct_start is {pct_start!r}; wanted a float between 0 and 1")
+        check("OneCycleLR", "pct_start in [0, 1]; anneal_strategy in {cos, linear}",
+              {"pct_start": pct_start, "anneal_strategy": anneal_strategy})  # fmt: skip
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"OneCycleLR: anneal_strategy is {anneal_strategy!r}; wanted 'cos' or 'linear'")
         self._anneal_func_type = anneal_strategy
         max_lrs = option_per_group("max_lr", max_lr, optimizer)
         if last_epoch == -1:
@@ -169,30 +142,14 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.use_beta1 = _uses_beta1("OneCycleLR", optimizer)
-            highest = option_per_group("max_momentum", max_momentum, optimizer)
-            lowest = option_per_group("base_momentum", base_momentum, optimizer)
-            if last_epoch == -1:
-                for high, low, group in zip(highest, lowest, optimizer.param_groups):
-                    _set_momentum(group, self.use_beta1, high)
-                    group["max_momentum"], group["base_momentum"] = high, low
+            _cycled(self, "OneCycleLR", base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Rate]:
         """The rates of step `last_epoch`; sets the momenta."""
         self._current()
-        step = self.last_epoch
-        if step > self.total_steps:
-            raise ValueError(f"OneCycleLR: step {step} of a cycle that has {self.total_steps} steps")
-        start = 0.0
-        for phase in self._schedule_phases:
-            end = float(phase["end_step"])
-            if step <= end or phase is self._schedule_phases[-1]:
-                break
-            start = end
-        share = (step - start) / (end - start)
-        cosine = self._anneal_func_type == "cos"
-        interpolate = schedules.interpolate_cosine if cosine else schedules.interpolate_linear
+        i, share = schedules.phase([phase["end_step"] for phase in self._schedule_phases], self.last_epoch)
+        phase, interpolate = self._schedule_phases[i], schedules.INTERPOLATIONS[self._anneal_func_type]
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(interpolate(group[phase["start_lr"]], group[phase["end_lr"]], share))
@@ -202,32 +159,19 @@ class OneCycleLR(LRScheduler):
         return rates
 
 
-def _positive_integer(name: str, value: Any) -> int:
+def _whole(name: str, value: Any) -> int:
     if not isinstance(value, int) or value <= 0:
         raise ValueError(f"OneCycleLR: {name} is {value!r}; wanted a positive integer")
     return value
 
 
 def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
-    def phase(end: float, start_lr: str, end_lr: str, start_momentum: str, end_momentum: str) -> dict[str, Any]:
-        return {
-            "end_step": end,
-            "start_lr": start_lr,
-            "end_lr": end_lr,
-            "start_momentum": start_momentum,
-            "end_momentum": end_momentum,
-        }
-
-    rise = phase(float(pct_start * total_steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-    last = total_steps - 1
-    if not three_phase:
-        return [rise, phase(last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-    middle = float(2 * pct_start * total_steps) - 2
+    momentum = {"initial": "max_momentum", "max": "base_momentum", "min": "max_momentum"}
     return [
-        rise,
-        phase(middle, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-        phase(last, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
-    ]
+        {"end_step": end, "start_lr": f"{start}_lr", "end_lr": f"{stop}_lr", "start_momentum": momentum[start],
+         "end_momentum": momentum[stop]}
+        for end, start, stop in schedules.one_cycle(total_steps, pct_start, three_phase)
+    ]  # fmt: skip
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -254,7 +198,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def get_lr(self) -> list[Rate]:
         """The rates of the present place in the cycle."""
         self._current()
-        return [schedules.cosine(base, self.eta_min, self.T_cur, self.T_i) for base in self.base_lrs]
+        return [schedules.cosine(base, self.T_cur, T_max=self.T_i, eta_min=self.eta_min) for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
         """Go on by one epoch, or to `epoch`, which may be fractional and is counted from the very start.

@@ -7,23 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ....core.number import as_float
 from ....learn import bridge, quasi_newton
-from ....learn.objective import Objective, in_memory, number
+from ....learn.objective import minimised
+from ..._shared.checks import check
 from .._tensor import Tensor
 from . import _bridge
-from .optimizer import Optimizer, ParamsT, check_lr
+from .optimizer import Optimizer, ParamsT
 
 # The names under which the memory of the method stands in the state: scalars and vectors, then lists of them.
 _ENTRIES = {
-    "d": "direction",
-    "t": "t",
-    "old_dirs": "gradient_changes",
-    "old_stps": "moves",
-    "ro": "inverse_curvatures",
-    "H_diag": "diagonal",
-    "prev_flat_grad": "previous_gradient",
-    "prev_loss": "previous_loss",
-}
+    "d": "direction", "t": "t", "old_dirs": "gradient_changes", "old_stps": "moves", "ro": "inverse_curvatures",
+    "H_diag": "diagonal", "prev_flat_grad": "previous_gradient", "prev_loss": "previous_loss",
+}  # fmt: skip
 
 
 def _to_arrays(x: Any) -> Any:
@@ -94,27 +90,15 @@ class LBFGS(Optimizer):
     """
 
     def __init__(
-        self,
-        params: ParamsT,
-        lr: Any = 1,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
-        line_search_fn: str | None = None,
-    ) -> None:
-        check_lr(lr)
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
+        self, params: ParamsT, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None, tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9, history_size: int = 100, line_search_fn: str | None = None,
+    ) -> None:  # fmt: skip
+        check("LBFGS", "lr >= 0", {"lr": lr})
+        super().__init__(params, {
+            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
             "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, defaults)
+        })  # fmt: skip
         if len(self.param_groups) != 1:
             raise ValueError(f"LBFGS: {len(self.param_groups)} parameter groups; wanted one for all parameters")
 
@@ -126,44 +110,20 @@ class LBFGS(Optimizer):
         Raises:
             RuntimeError: `line_search_fn` is neither None nor "strong_wolfe".
         """
-        with in_memory(self.param_groups[0]["params"]):
-            return self._minimised(closure)
-
-    def _minimised(self, closure: Callable[[], Any]) -> Any:
-        group = self.param_groups[0]
-        params = group["params"]
-        state = self.state[params[0]]
+        (group,) = self.param_groups
+        state = self.state[group["params"][0]]
         state.setdefault("func_evals", 0)
-        state.setdefault("n_iter", 0)
-        objective = Objective(params, closure)
-        first = objective.call()
-        loss, gradient = number(first), objective.gradient()
-        state["func_evals"] += 1
-        if gradient.size == 0 or np.abs(gradient).max() <= group["tolerance_grad"]:
-            return first
-        if group["line_search_fn"] not in (None, "strong_wolfe"):
-            raise RuntimeError(f"LBFGS: line_search_fn is {group['line_search_fn']!r}; wanted None or 'strong_wolfe'")
-        memory = quasi_newton.Memory(state["func_evals"], state["n_iter"], coefficients=_to_arrays(state.get("al")))
+        begun = state.setdefault("n_iter", 0)
+        memory = quasi_newton.Memory(state["func_evals"], begun, coefficients=_to_arrays(state.get("al")))
         for name, attribute in _ENTRIES.items():
             if name in state:
                 setattr(memory, attribute, _to_arrays(state[name]))
-        with np.errstate(all="ignore"):
-            quasi_newton.lbfgs(
-                objective,
-                memory,
-                loss,
-                gradient,
-                lr=group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"],
-                max_iter=group["max_iter"],
-                max_eval=group["max_eval"],
-                tolerance_grad=group["tolerance_grad"],
-                tolerance_change=group["tolerance_change"],
-                history_size=group["history_size"],
-                strong_wolfe=group["line_search_fn"] is not None,
-            )
+        options = {name: value for name, value in group.items() if name in self.defaults}
+        options["lr"] = as_float(group["lr"]) if isinstance(group["lr"], Tensor) else group["lr"]
+        first = minimised(group["params"], closure, memory, **options)
         state["func_evals"], state["n_iter"] = memory.evaluations, memory.iterations
         if memory.coefficients is not None:
             state["al"] = _to_tensors(memory.coefficients)
-        for name, attribute in _ENTRIES.items():
-            state[name] = _to_tensors(getattr(memory, attribute))
+        if memory.iterations > begun:
+            state.update({name: _to_tensors(getattr(memory, attribute)) for name, attribute in _ENTRIES.items()})
         return first

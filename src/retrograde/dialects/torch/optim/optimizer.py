@@ -1,5 +1,5 @@
 """`Optimizer`: parameter groups, state, hooks and state dicts, which every optimiser shares; `RuleOptimizer`, the
-frame of those whose step changes one parameter at a time; the checks that constructors have in common.
+frame of those that are rows (rules.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ....core.number import as_float
 from ....learn import bridge
 from ....tape import hooks
 from ..._shared.guard import kind_of
+from ..._shared.optimisers import OptimiserRow
 from .._grad_modes import enable_grad
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -318,15 +320,19 @@ def _converted(p: Tensor, value: Any, key: Hashable = None) -> Any:
 class RuleOptimizer(Optimizer):
     """An optimiser whose step changes each parameter that has a gradient by a rule of `retrograde.learn`."""
 
-    _rule: ClassVar[Callable[..., None]]
-    _options: ClassVar[dict[str, str]] = {}
-    """The rule's options, by the names of the group's options."""
-    _state: ClassVar[dict[str, str | None]] = {}
-    """The rule's kinds of state in order, with the option that has to be set for a parameter to have it, if any."""
+    _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
     _counters: ClassVar[dict[str, float | str]] = {}
     """Further 0-d tensors in the state, with their first values (or the options that give these)."""
-    _counted: ClassVar[bool] = False
-    """Whether the rule depends on the number of the step."""
+
+    def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
+        """Make the optimiser of a row."""
+        _check_implementation(row.name, options)
+        row.check(options)
+        Optimizer.__init__(self, options.pop("params"), {n: options[n] for n in row.kept if n in options} | _settled(row))
+        if row.then is not None:
+            row.then(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Also fills in what older versions did not save: new options, and step counts that are now tensors."""
@@ -334,6 +340,7 @@ class RuleOptimizer(Optimizer):
         for group in self.param_groups:
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
+            group.update(_settled(self._row))
         for value in self.state.values():
             for name in ("step", *self._counters) if isinstance(value, dict) else ():
                 if isinstance(value.get(name), (int, float)):
@@ -359,35 +366,35 @@ class RuleOptimizer(Optimizer):
 
     def _apply_rule(self, group: dict[str, Any], batch: bridge.Batch, **further: Any) -> None:
         """Run the class's rule on a batch, with the group's options and the further ones given."""
-        differentiable = group["differentiable"]
-        options = {name: self._option(group[key], differentiable) for name, key in self._options.items()}
-        if self._counted:
+        row = self._row
+        options = self._given_options(group)
+        if row.counted:
             options["step"] = batch.step
-        columns = [batch.column(name) if self._wanted(group, name) else None for name in self._state]
-        bridge.update(self._rule, batch.params, batch.grads, *columns, recorded=differentiable, **options, **further)
+        bridge.update(
+            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group["differentiable"], **options,
+            **further,
+        )  # fmt: skip
 
-    @staticmethod
-    def _option(value: Any, differentiable: bool) -> Any:
-        """An option without tensors in it, but for those that a differentiable update depends on."""
-        if isinstance(value, (Tensor, np.generic)):
-            return _bridge.number(value, differentiable)
-        if isinstance(value, tuple) and any(isinstance(part, Tensor) for part in value):
-            return tuple(map(float, value))
-        return value
-
-    def _wanted(self, group: dict[str, Any], name: str) -> bool:
-        """Whether a group has a kind of state."""
-        condition = self._state[name]
-        return condition is None or bool(group[condition])
+    def _given_options(self, group: dict[str, Any]) -> dict[str, Any]:
+        """The rule's options, without tensors in them, but for those that a differentiable update depends on."""
+        options: dict[str, Any] = self._options(group)
+        for name, value in options.items():
+            kind = type(value)
+            if kind is not float and kind is not bool and kind is not int:
+                if isinstance(value, (Tensor, np.generic)):
+                    options[name] = _bridge.number(value, group.get("differentiable", False))
+                elif kind is tuple and any(isinstance(part, Tensor) for part in value):
+                    options[name] = tuple(map(float, value))
+        return options
 
     def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Fill the state of a parameter before its first step."""
         state["step"] = _bridge.scalar(0.0)
         for name, start in self._counters.items():
             state[name] = _bridge.scalar(float(group[start]) if isinstance(start, str) else start)
-        for name in self._state:
-            if self._wanted(group, name):
-                state[name] = bridge.zeros_like(p)
+        for name, start, condition, _ in self._row.states:
+            if not condition or group[condition]:
+                state[name] = _bridge.full_like(p, as_float(group[start]) if isinstance(start, str) else start)
 
     def _sparse_update(self, group: dict[str, Any], p: Tensor, grad: SparseTensor, state: dict[str, Any]) -> None:
         """Change a parameter by a sparse gradient; raises RuntimeError where the rule has no form for them."""
@@ -395,6 +402,15 @@ class RuleOptimizer(Optimizer):
             f"{type(self).__name__}: sparse gradients are taken by SGD, Adagrad and SparseAdam; use one of these for the "
             "parameters of layers with sparse=True"
         )
+
+    def _given(self, group: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+        """The parameters of a group that have gradients, which are dense, with these."""
+        for p in group["params"]:
+            grad = p.grad
+            if grad is not None:
+                if grad.is_sparse:
+                    self._sparse_update(group, p, grad, {})
+                yield p, grad
 
     def _batches(self, group: dict[str, Any]) -> Iterable[bridge.Batch]:
         """The parameters of a group that have gradients, one step further; those with equal counters together."""
@@ -415,47 +431,16 @@ class RuleOptimizer(Optimizer):
         return bridge.batches(entries())
 
 
-def options(*names: str, **renamed: str) -> dict[str, str]:
-    """The table of a rule's options: those called alike, then `rule's name="group's name"`."""
-    return {**{name: name for name in names}, **renamed}
+def _settled(row: OptimiserRow) -> dict[str, Any]:
+    """The options of groups that the row says."""
+    return {row.called.get(name, name): value for name, value in row.fixed.items()}  # type: ignore[misc]
 
 
-def check_options(**values: Any) -> None:
-    """Raise ValueError for an option out of range: lr, betas, and others that must not be negative."""
-    for name, value in values.items():
-        if name == "lr":
-            check_lr(value)
-        elif name == "betas":
-            check_betas(value)
-        else:
-            check_not_negative(name, value)
-
-
-def check_lr(lr: Any) -> None:
-    """Raise ValueError for a negative learning rate or a tensor of more than one element."""
+def _check_implementation(name: str, options: dict[str, Any]) -> None:
+    """Raise for a rate of several elements, and for implementations that exclude each other (all compute the same here)."""
+    lr = options["lr"]
     if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError(f"optimizer: lr is a tensor of {lr.numel()} elements; wanted a number or one element")
-    check_not_negative("lr", lr)
-
-
-def check_not_negative(name: str, value: Any) -> None:
-    """Raise ValueError for an option below zero."""
-    if not value >= 0.0:
-        raise ValueError(f"optimizer: {name} is {value}; wanted at least 0")
-
-
-def check_betas(betas: tuple[Any, Any]) -> None:
-    """Raise ValueError for a decay rate outside [0, 1)."""
-    if not isinstance(betas, (tuple, list)) or len(betas) < 2:
-        raise TypeError(f"optimizer: betas must be two decay rates, got {betas!r}")
-    for i in (0, 1):
-        if not 0.0 <= betas[i] < 1.0:
-            raise ValueError(f"optimizer: betas[{i}] is {betas[i]}; wanted 0 <= beta < 1")
-
-
-def check_implementation(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
-    """Raise RuntimeError for implementations that exclude each other (all of them compute the same here)."""
-    if fused and differentiable:
-        raise RuntimeError("optimizer: fused and differentiable cannot both be True")
-    if fused and foreach:
-        raise RuntimeError("optimizer: fused and foreach cannot both be True")
+        raise ValueError(f"{name}: lr is a tensor of {lr.numel()} elements; wanted a number or one element")
+    for other in ("differentiable", "foreach"):
+        if options.get("fused") and options.get(other):
+            raise RuntimeError(f"{name}: fused and {other} cannot both be True")

@@ -6,8 +6,10 @@ import functools
 import warnings
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
+from ....learn import schedules
+from ..._shared.optimisers import ScheduleRow
 from .._tensor import Tensor
 from .optimizer import Optimizer
 
@@ -177,6 +179,35 @@ class LRScheduler:
                 stacklevel=3,
             )
         return rates_of(self.optimizer)
+
+
+class Formula(LRScheduler):
+    """A schedule that is a row: the rates are a formula of the rates before, or of the epoch (epoch_schedulers.py)."""
+
+    _row: ClassVar[ScheduleRow]
+    _closed: ClassVar[Any]
+    _chained: ClassVar[Any]
+    _resumes = False
+    """Whether a schedule that is made with `last_epoch` changes the rates at once."""
+
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        """Make the schedule of a row."""
+        row.check(options)
+        optimizer, last_epoch = options.pop("optimizer"), options.pop("last_epoch")
+        self.__dict__.update(options)
+        if row.then is not None:
+            row.then(self)
+        LRScheduler.__init__(self, optimizer, last_epoch)
+
+    def get_lr(self) -> list[Rate]:
+        """The rates of epoch `last_epoch`."""
+        rates, epoch = self._current(), self.last_epoch
+        if self._is_initial and not self._resumes and not (epoch == 0 and self._row.chained in schedules.AT_ONCE):
+            return rates
+        return [self._chained(rate, epoch, base) for rate, base in zip(rates, self.base_lrs)]
+
+    def _get_closed_form_lr(self) -> list[Rate]:
+        return [self._closed(base, self.last_epoch) for base in self.base_lrs]
 
 
 class _LRScheduler(LRScheduler):

@@ -89,13 +89,9 @@ class AveragedModel(Module):
     n_averaged: Any
 
     def __init__(
-        self,
-        model: Module,
-        device: Any = None,
-        avg_fn: Callable[..., Any] | None = None,
-        multi_avg_fn: Callable[..., None] | None = None,
-        use_buffers: bool = False,
-    ) -> None:
+        self, model: Module, device: Any = None, avg_fn: Callable[..., Any] | None = None,
+        multi_avg_fn: Callable[..., None] | None = None, use_buffers: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("AveragedModel: give avg_fn or multi_avg_fn, not both")
@@ -166,13 +162,9 @@ class SWALR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        swa_lr: Any,
-        anneal_epochs: int = 10,
-        anneal_strategy: str = "cos",
+        self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         for rate, group in zip(option_per_group("swa_lr", swa_lr, optimizer), optimizer.param_groups):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):

@@ -6,12 +6,15 @@ A schedule gives a rate from the one before, so that several may act on one opti
 from __future__ import annotations
 
 import bisect
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .....learn import schedules
+from ...._shared.checks import check
+from ...._shared.optimisers import ScheduleRow, Schedules
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .optimizer import Optimizer
@@ -81,99 +84,57 @@ class LRScheduler:
         return [float(group["lr"]) for group in self.optimizer.param_groups]
 
 
-class _Factor(LRScheduler):
-    """A scheduler whose rates are those of the epoch before times a factor."""
+class _Formula(LRScheduler):
+    """A scheduler that is a row: the rates are a formula of those before."""
 
-    def _factor(self, epoch: int) -> float:
-        raise NotImplementedError
+    _row: ClassVar[ScheduleRow]
+    _chained: ClassVar[Any]
+
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        optimizer, last_epoch = options.pop("optimizer"), options.pop("last_epoch")
+        self.__dict__.update(options)
+        LRScheduler.__init__(self, optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        factor = self._factor(self._epoch)
-        return [rate * factor for rate in self._rates()]
+        rates, epoch = self._rates(), self._epoch
+        if epoch == 0 and self._row.chained not in schedules.AT_ONCE:
+            return rates
+        return [self._chained(rate, epoch, base) for rate, base in zip(rates, self._bases)]
 
 
-class StepLR(_Factor):
-    """Times `gamma` every `step_size` epochs."""
-
-    def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return self.gamma if epoch and epoch % self.step_size == 0 else 1.0
-
-
-class MultiStepLR(_Factor):
-    """Times `gamma` at every milestone."""
-
-    def __init__(self, optimizer: Any, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
-        self.milestones, self.gamma = list(milestones), gamma
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return float(self.gamma ** self.milestones.count(epoch))
-
-
-class ExponentialLR(_Factor):
-    """Times `gamma` every epoch."""
-
-    def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return self.gamma if epoch else 1.0
-
-
-class MultiplicativeLR(_Factor):
-    """Times what a function of the epoch gives."""
-
-    def __init__(self, optimizer: Any, lr_lambda: Callable[[int], float], last_epoch: int = -1) -> None:
-        self.lr_lambda = lr_lambda
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return self.lr_lambda(epoch) if epoch else 1.0
-
-
-class ConstantLR(_Factor):
-    """Times `factor` for `total_iters` epochs."""
-
-    def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
-        self.factor, self.total_iters = factor, total_iters
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return self.factor if epoch == 0 else 1 / self.factor if epoch == self.total_iters else 1.0
-
-
-class LinearLR(_Factor):
-    """Times a factor on a line from `start_factor` to `end_factor` in `total_iters` epochs."""
-
-    def __init__(
-        self, optimizer: Any, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:  # fmt: skip
-        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        if epoch == 0:
-            return self.start_factor
-        if epoch > self.total_iters:
-            return 1.0
-        return schedules.linear_ratio(self.start_factor, self.end_factor, epoch, self.total_iters)
-
-
-class PolynomialLR(_Factor):
-    """Falling to 0 in `total_iters` epochs as a power of what is left."""
-
-    def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
-        self.total_iters, self.power = total_iters, power
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self, epoch: int) -> float:
-        return 1.0 if not 0 < epoch <= self.total_iters else schedules.polynomial_ratio(epoch, self.total_iters, self.power)
+schedule = Schedules(_Formula)
+StepLR = schedule(
+    "StepLR", "optimizer, step_size: int, gamma=0.1, last_epoch=-1", None, "Times `gamma` every `step_size` epochs.",
+    chained=schedules.step_next,
+)  # fmt: skip
+MultiStepLR = schedule(
+    "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None, "Times `gamma` at every milestone.",
+    chained=schedules.multi_step_next,
+)  # fmt: skip
+ExponentialLR = schedule(
+    "ExponentialLR", "optimizer, gamma: float, last_epoch=-1", None, "Times `gamma` every epoch.",
+    chained=schedules.exponential_next,
+)  # fmt: skip
+MultiplicativeLR = schedule(
+    "MultiplicativeLR", "optimizer, lr_lambda: Callable[[int], float], last_epoch=-1", None,
+    "Times what a function of the epoch gives.", chained=schedules.multiplied_next,
+)  # fmt: skip
+ConstantLR = schedule(
+    "ConstantLR", "optimizer, factor: float = 1.0 / 3, total_iters=5, last_epoch=-1", None,
+    "Times `factor` for `total_iters` epochs.", chained=schedules.constant_next,
+)  # fmt: skip
+LinearLR = schedule(
+    "LinearLR", "optimizer, start_factor: float = 1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1", None,
+    "Times a factor on a line from `start_factor` to `end_factor` in `total_iters` epochs.", chained=schedules.linear_next,
+)  # fmt: skip
+PolynomialLR = schedule(
+    "PolynomialLR", "optimizer, total_iters=5, power=1.0, last_epoch=-1", None,
+    "Falling to 0 in `total_iters` epochs as a power of what is left.", chained=schedules.polynomial_next,
+)  # fmt: skip
+CosineAnnealingLR = schedule(
+    "CosineAnnealingLR", "optimizer, T_max: int, eta_min=0.0, last_epoch=-1", None,
+    "Half a cosine wave down to `eta_min` in `T_max` epochs, and up again.", chained=schedules.cosine_next,
+)  # fmt: skip
 
 
 class LambdaLR(LRScheduler):
@@ -186,22 +147,6 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         return [base * f(self._epoch) for base, f in zip(self._bases, self.lr_lambdas)]
-
-
-class CosineAnnealingLR(LRScheduler):
-    """Half a cosine wave down to `eta_min` in `T_max` epochs, and up again."""
-
-    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
-        self.T_max, self.eta_min = T_max, eta_min
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        if self._epoch == 0:
-            return self._rates()
-        return [
-            schedules.cosine_next(rate, base, self.eta_min, self._epoch, self.T_max)
-            for rate, base in zip(self._rates(), self._bases)
-        ]
 
 
 def _per_group(op: str, name: str, value: Any, optimizer: Any) -> list[float]:
@@ -224,25 +169,21 @@ class CyclicLR(LRScheduler):
         mode: str = "triangular", gamma: float = 1.0, scale_fn: Callable[[Any], float] | None = None,
         scale_mode: str = "cycle", last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
-            raise ValueError(f"CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
-        low = _per_group("CyclicLR", "base_lr", base_lr, optimizer)
+        if scale_fn is None:
+            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
+        self._low = low = _per_group("CyclicLR", "base_lr", base_lr, optimizer)
         self.max_lrs = _per_group("CyclicLR", "max_lr", max_lr, optimizer)
-        self.total_size = float(step_size_up + (step_size_up if step_size_down is None else step_size_down))
-        self.step_ratio = step_size_up / self.total_size
+        wave = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)
+        self.total_size, self.step_ratio, self.scale_mode = wave
         self.mode, self.gamma = mode, gamma
-        self._scale = scale_fn or {
-            "triangular": lambda x: 1.0, "triangular2": lambda x: 1 / 2.0 ** (x - 1), "exp_range": lambda x: gamma**x,
-        }[mode]  # fmt: skip
-        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
-        self._low = low
+        self._scale = scale_fn or functools.partial(schedules.triangle_scale, mode, gamma)
         for group, rate in zip(optimizer.param_groups, low):
             group["initial_lr"] = from_array(np.array(rate, np.float32))
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        cycle, height = schedules.triangle(self._epoch, self.total_size, self.step_ratio)
-        scale = self._scale(cycle if self.scale_mode == "cycle" else self._epoch)
+        wave = self.total_size, self.step_ratio, self._scale, self.scale_mode
+        height, scale = schedules.triangle(self._epoch, *wave)
         return [low + (high - low) * height * scale for low, high in zip(self._low, self.max_lrs)]
 
 
@@ -265,7 +206,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[float]:
         epoch, period = schedules.warm_restart(self._epoch, self.T_0, self.T_mult)
-        return [schedules.cosine(base, self.eta_min, epoch, period) for base in self._bases]
+        return [schedules.cosine(base, epoch, T_max=period, eta_min=self.eta_min) for base in self._bases]
 
 
 class SequentialLR:
@@ -302,11 +243,7 @@ class ReduceLROnPlateau(schedules.Plateau):
         self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
         threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
-        if factor >= 1.0:
-            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
-        for name, value, known in (("mode", mode, ("min", "max")), ("threshold_mode", threshold_mode, ("rel", "abs"))):
-            if value not in known:
-                raise ValueError(f"ReduceLROnPlateau: {name} must be {known[0]!r} or {known[1]!r}, got {value!r}")
+        check("ReduceLROnPlateau", "factor < 1; mode in {min, max}; threshold_mode in {rel, abs}", locals())
         self.min_lrs = _per_group("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps

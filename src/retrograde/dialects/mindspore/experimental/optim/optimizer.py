@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .....learn import bridge
+from ...._shared.optimisers import OptimiserRow
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
 from ...nn.cell import Cell
@@ -57,12 +57,6 @@ class Optimizer(Cell):
         group["lr"] = Parameter(from_array(np.array(rate, np.float32)), name=label)
         self.param_groups.append(group)
 
-    def _state(self, prefix: str, value: float = 0.0) -> ParameterTuple:
-        """A state parameter for each parameter."""
-        return ParameterTuple(
-            Parameter(bridge.full_like(p, value), name=f"{prefix}.{p.name}") for p in self.parameters
-        )
-
     def construct(self, gradients: Any) -> Any:
         """Change the parameters by one step along the gradients."""
         given = tuple(gradients) if isinstance(gradients, (tuple, list)) else (gradients,)
@@ -107,7 +101,48 @@ class Members:
     def __init__(self, owner: Any, place: slice, gradients: tuple[Any, ...]) -> None:
         self.place, self.params, self.grads = place, owner.parameters[place], gradients[place]
 
-    def update(self, rule: Callable[..., None], *columns: Any, **options: Any) -> None:
-        """Run an update rule on parameters, gradients and columns of state (for all parameters; None for none)."""
-        kept = [None if column is None else column[self.place] for column in columns]
-        bridge.update(rule, self.params, self.grads, *kept, **options)
+
+class RuleOptimizer(Optimizer):
+    """An optimiser that is a row (rules.py): its rule changes the parameters. Each kind of state is an attribute."""
+
+    _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
+
+    def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
+        """Make the optimiser of a row."""
+        row.check(options)
+        Optimizer.__init__(self, options["params"], {n: options[n] for n in row.kept if n != "params"} | self._further)
+        if row.then is not None:
+            row.then(self)
+        for name, start, _, label in row.states:
+            if name == "step_t":
+                self.step_t = Parameter(from_array(np.zeros((), np.int32)), name=label)
+                continue
+            start = options[start] if isinstance(start, str) else start
+            states = (Parameter(bridge.full_like(p, start), name=f"{label}.{p.name}") for p in self.parameters)
+            setattr(self, name, ParameterTuple(states))
+
+    _further: ClassVar[dict[str, Any]] = {}
+    """Options of groups that the constructor does not take."""
+
+    def _begin(self) -> None:
+        if any(s.name == "step_t" for s in self._row.states):
+            bridge.advance(self.step_t)
+
+    @property
+    def _number(self) -> Any:
+        return bridge.count_of(self.step_t)
+
+    def _step(self, group: dict[str, Any], members: Members) -> None:
+        self._run(group, members)
+
+    def _run(self, group: dict[str, Any], members: Members, **further: Any) -> None:
+        """Run the rule on a group, with its options and the further ones given."""
+        row = self._row
+        options = self._options(group)
+        if row.counted:
+            options["step"] = self._number
+        columns = self._columns(group, members)
+        options.update(further)
+        bridge.update(row.rule, members.params, members.grads, *columns, **options)

@@ -7,11 +7,12 @@ them to an update rule of `retrograde.learn`. A user's optimiser derives from `O
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .....learn import bridge
+from ...._shared.optimisers import OptimiserRow
 from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
@@ -202,13 +203,39 @@ class RuleOptimizer(Optimizer):
     """Whether weight decay is the gradient of a penalty; otherwise the rule applies it."""
     _single = False
     """Whether a step returns True instead of a tuple of them."""
+    _number: ClassVar[Any] = np.float32
+    """What options that are floats are kept as: MindSpore computes with betas and their powers in float32."""
+    _scalars: ClassVar[tuple[str, ...]] = ()
+    """Parameters of one number: an option, or the power of a beta."""
+    _row: ClassVar[OptimiserRow]
+    _options: ClassVar[Any]
+    _columns: ClassVar[Any]
 
-    def _state(self, prefix: str, value: float | Callable[[Parameter], Any] = 0.0, dot: str = ".") -> ParameterTuple:
+    def _set_up(self, row: OptimiserRow, options: dict[str, Any]) -> None:
+        """Make the optimiser of a row."""
+        Optimizer.__init__(self, *[options.get(name, default) for name, default in _OF_ALL])
+        self.__dict__["_further"] = {name: options.pop(name) for name in [*options] if name not in row.names}
+        row.check(options)
+        for name, value in options.items():
+            if name not in _NOT_KEPT and name not in self._scalars:
+                setattr(self, name, self._number(value) if type(value) is float else value)
+        for name in self._scalars:
+            start = np.array(options.get(name, 1.0), np.float32)
+            setattr(self, name, Parameter(from_array(start), name=name))
+        if row.then is not None:
+            row.then(self)
+        for name, start, condition, label in row.states:
+            wanted = not condition or options[condition]
+            start = options[start] if isinstance(start, str) else start
+            setattr(self, name, self._state(label, start) if wanted else None)
+
+    def _state(self, label: str, value: float | Callable[[Parameter], Any] = 0.0) -> ParameterTuple:
         """A state parameter for each parameter, filled with a number or what a function gives for the parameter."""
+        label = label if label.endswith(("_", ".")) else label + "."
         return ParameterTuple(
             Parameter(
                 bridge.full_like(p, value) if not callable(value) else from_array(np.asarray(value(p), np.float32)),
-                name=f"{prefix}{dot}{p.name}",
+                name=f"{label}{p.name}",
             )
             for p in self.parameters
         )
@@ -262,7 +289,20 @@ class RuleOptimizer(Optimizer):
 
     def _step(self, chosen: _Chosen) -> None:
         """Change the parameters of a batch."""
-        raise NotImplementedError
+        self._run(chosen)
+
+    def _run(self, chosen: _Chosen, **further: Any) -> None:
+        """Run the rule on a batch, with the options of the row and the further ones given."""
+        row, options = self._row, self._options(None, chosen)
+        if row.counted:
+            options["step"] = bridge.count_of(self.global_step) + 1
+        options.update(further)
+        update = chosen.update_each if hasattr(row.rule, "of_one") else chosen.update
+        update(row.rule, *self._columns(None, None), **options)
+
+
+_OF_ALL = (("learning_rate", 0.0), ("params", None), ("weight_decay", 0.0), ("loss_scale", 1.0))
+_NOT_KEPT = {"params", "learning_rate", "weight_decay", "loss_scale", "use_locking", "compression"}
 
 
 class _Chosen:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import bisect
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable as Callable
+from collections.abc import Sequence as Sequence
+from typing import Any, ClassVar
 
+from .....learn import schedules as _schedules
+from ...._shared.optimisers import ScheduleRow
+from ...._shared.optimisers import Schedules as _Schedules
 from ....paddle.optimizer import lr as _lr
 from ..._api import missing as _missing
+from ...optimizer import scheduler_base as _scheduler_base
+from ...optimizer.decay import check_pieces as _check_pieces
 
 
 class LearningRateDecay(_lr.LRScheduler):
@@ -40,112 +44,72 @@ class LearningRateDecay(_lr.LRScheduler):
         self.keys = ["step_num"]
 
 
-class PiecewiseDecay(LearningRateDecay):
-    """The first of `values` before the first of `boundaries`, the second before the second, and so on."""
+class _Formula(LearningRateDecay):
+    """A rate that is a row: a formula of the number of the step."""
 
-    def __init__(self, boundaries: Sequence[int], values: Sequence[float], begin: int, step: int = 1,
-                 dtype: Any = "float32") -> None:  # fmt: skip
-        if len(values) != len(boundaries) + 1:
-            raise ValueError(
-                f"PiecewiseDecay: {len(boundaries)} boundaries take {len(boundaries) + 1} values, got {len(values)}"
-            )
-        self.boundaries, self.values = list(boundaries), list(values)
-        super().__init__(begin, step, dtype)
+    _row: ClassVar[ScheduleRow]
+    _closed: ClassVar[Any]
 
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        return self.values[bisect.bisect_right(self.boundaries, self.step_num)]
+    def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        if "learning_rate" in options:
+            options["learning_rate"] = float(options["learning_rate"])
+        given = [options.pop(name) for name in ("begin", "step", "dtype")]
+        self.__dict__.update(options)
+        if row.then is not None:
+            row.then(self)
+        LearningRateDecay.__init__(self, *given)
 
-
-class _Falling(LearningRateDecay):
-    """A rate that falls with the number of steps over `decay_steps`; with `staircase` that is rounded down."""
-
-    def __init__(
-        self, learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False, begin: int = 0,
-        step: int = 1, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        self.learning_rate, self.decay_steps, self.decay_rate = float(learning_rate), decay_steps, decay_rate
-        self.staircase = staircase
-        super().__init__(begin, step, dtype)
-
-    def _part(self) -> float:
-        return self.step_num // self.decay_steps if self.staircase else self.step_num / self.decay_steps
-
-
-class NaturalExpDecay(_Falling):
-    """The base rate times exp(-decay_rate step / decay_steps)."""
+    def _passed(self) -> float:
+        """How far the rate has gone."""
+        return self.step_num
 
     def step(self, epoch: int | None = None) -> Any:
         """The rate of step `step_num`."""
-        return self.learning_rate * math.exp(-self.decay_rate * self._part())
+        return float(self._closed(getattr(self, "learning_rate", 0.0), self._passed()))
 
 
-class ExponentialDecay(_Falling):
-    """The base rate times decay_rate^(step / decay_steps)."""
-
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        return float(self.learning_rate * self.decay_rate ** self._part())
+def _periods(self: Any) -> float:
+    return self.step_num // self.decay_steps if self.staircase else self.step_num / self.decay_steps
 
 
-class InverseTimeDecay(_Falling):
-    """The base rate over 1 + decay_rate step / decay_steps."""
-
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        return self.learning_rate / (1 + self.decay_rate * self._part())
+def _epochs(self: Any) -> float:
+    return self.step_num // self.step_each_epoch
 
 
-class PolynomialDecay(LearningRateDecay):
-    """From the base rate to `end_learning_rate` in `decay_steps`, as a power of what is left; with `cycle` repeatedly."""
-
-    def __init__(
-        self, learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0,
-        cycle: bool = False, begin: int = 0, step: int = 1, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        self.learning_rate, self.decay_steps = float(learning_rate), decay_steps
-        self.end_learning_rate, self.power, self.cycle = end_learning_rate, power, cycle
-        super().__init__(begin, step, dtype)
-
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        steps, now = self.decay_steps, self.step_num
-        if self.cycle:
-            steps *= max(1, math.ceil(now / steps))
-        left = (1 - min(now, steps) / steps) ** self.power
-        return float((self.learning_rate - self.end_learning_rate) * left + self.end_learning_rate)
-
-
-class CosineDecay(LearningRateDecay):
-    """Along half a cosine from the base rate to 0 in `epochs` of `step_each_epoch` steps."""
-
-    def __init__(
-        self, learning_rate: float, step_each_epoch: int, epochs: int, begin: int = 0, step: int = 1,
-        dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        self.learning_rate, self.step_each_epoch, self.epochs = float(learning_rate), step_each_epoch, epochs
-        super().__init__(begin, step, dtype)
-
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        now = self.step_num // self.step_each_epoch
-        return self.learning_rate * 0.5 * (math.cos(now * math.pi / self.epochs) + 1)
-
-
-class NoamDecay(LearningRateDecay):
-    """Rising linearly for `warmup_steps`, then falling with the root of the step (Vaswani et al. 2017)."""
-
-    def __init__(
-        self, d_model: int, warmup_steps: int, begin: int = 1, step: int = 1, dtype: Any = "float32",
-        learning_rate: float = 1.0,
-    ) -> None:  # fmt: skip
-        self.d_model, self.warmup_steps, self.learning_rate = d_model, warmup_steps, float(learning_rate)
-        super().__init__(begin, step, dtype)
-
-    def step(self, epoch: int | None = None) -> Any:
-        """The rate of step `step_num`."""
-        falling = self.step_num**-0.5 if self.step_num else math.inf
-        return float(self.learning_rate * self.d_model**-0.5 * min(falling, self.warmup_steps**-1.5 * self.step_num))
+_old = _Schedules(_Formula, called={"gamma": "decay_rate", "total_iters": "decay_steps", "end": "end_learning_rate"})
+_FALLING = 'learning_rate: float, decay_steps: int, decay_rate: float, staircase=False, begin=0, step=1, dtype="float32"'
+PiecewiseDecay = _old(
+    "PiecewiseDecay", 'boundaries: Sequence[int], values: Sequence[float], begin: int, step=1, dtype="float32"',
+    _schedules.piecewise, _lr.PiecewiseDecay.__doc__, then=_check_pieces,
+)  # fmt: skip
+NaturalExpDecay = _old(
+    "NaturalExpDecay", _FALLING, _schedules.natural,
+    "The base rate times exp(-decay_rate step / decay_steps), the quotient rounded down with `staircase`.", _passed=_periods,
+)  # fmt: skip
+ExponentialDecay = _old(
+    "ExponentialDecay", _FALLING, _schedules.exponential,
+    "The base rate times decay_rate^(step / decay_steps), the exponent rounded down with `staircase`.", _passed=_periods,
+)  # fmt: skip
+InverseTimeDecay = _old(
+    "InverseTimeDecay", _FALLING, _schedules.inverse,
+    "The base rate over 1 + decay_rate step / decay_steps, the quotient rounded down with `staircase`.", _passed=_periods,
+)  # fmt: skip
+PolynomialDecay = _old(
+    "PolynomialDecay",
+    "learning_rate: float, decay_steps: int, end_learning_rate=0.0001, power=1.0, cycle=False, begin=0, step=1, "
+    'dtype="float32"',
+    _schedules.polynomial,
+    "From the base rate to `end_learning_rate` in `decay_steps`, as a power of what is left; with `cycle` repeatedly.",
+)  # fmt: skip
+CosineDecay = _old(
+    "CosineDecay", 'learning_rate: float, step_each_epoch: int, epochs: int, begin=0, step=1, dtype="float32"',
+    _schedules.cosine, "Along half a cosine from the base rate to 0 in `epochs` of `step_each_epoch` steps.",
+    called={"T_max": "epochs"}, _passed=_epochs,
+)  # fmt: skip
+NoamDecay = _old(
+    "NoamDecay", 'd_model: int, warmup_steps: int, begin=1, step=1, dtype="float32", learning_rate=1.0', _schedules.noam,
+    _lr.NoamDecay.__doc__,
+)  # fmt: skip
 
 
 class LinearLrWarmup(LearningRateDecay):
@@ -180,33 +144,26 @@ class LinearLrWarmup(LearningRateDecay):
         return rate._rate() if isinstance(rate, LearningRateDecay) else float(rate)
 
 
-class _ByEpoch(_lr.LRScheduler):
-    """Mixed in before a schedule that goes on when `epoch()` is called."""
+class _ByEpoch(_scheduler_base.Formula):
+    """A schedule that goes on when `epoch()` is called."""
 
     def epoch(self, epoch: int | None = None) -> None:
         """Go on to the next epoch, or to a given one."""
         self.step(epoch)
 
 
-class StepDecay(_ByEpoch, _lr.StepDecay):
-    """The base rate times `decay_rate` for every `step_size` epochs."""
-
-    def __init__(self, learning_rate: float, step_size: int, decay_rate: float = 0.1) -> None:
-        super().__init__(learning_rate, step_size, decay_rate)
-
-
-class MultiStepDecay(_ByEpoch, _lr.MultiStepDecay):
-    """The base rate times `decay_rate` for each milestone that is reached."""
-
-    def __init__(self, learning_rate: float, milestones: Sequence[int], decay_rate: float = 0.1) -> None:
-        super().__init__(learning_rate, milestones, decay_rate)
-
-
-class LambdaDecay(_ByEpoch, _lr.LambdaDecay):
-    """The base rate times a function of the epoch."""
-
-    def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float]) -> None:
-        super().__init__(learning_rate, lr_lambda)
+_by_epoch = _Schedules(_ByEpoch, called={"gamma": "decay_rate"}, checks="lr_lambda: function; decay_rate < 1")
+StepDecay = _by_epoch(
+    "StepDecay", "learning_rate: float, step_size: int, decay_rate=0.1", _schedules.step,
+    "The base rate times `decay_rate` for every `step_size` epochs.", checks="step_size: int", asserts="step_size > 0",
+)  # fmt: skip
+MultiStepDecay = _by_epoch(
+    "MultiStepDecay", "learning_rate: float, milestones: Sequence[int], decay_rate=0.1", _schedules.multi_step,
+    "The base rate times `decay_rate` for each milestone that is reached.", checks="milestones: list rising",
+)  # fmt: skip
+LambdaDecay = _by_epoch(
+    "LambdaDecay", "learning_rate: float, lr_lambda: Callable[[int], float]", _schedules.scaled, _lr.LambdaDecay.__doc__
+)  # fmt: skip
 
 
 class ReduceLROnPlateau(_lr.ReduceOnPlateau):
