@@ -152,9 +152,7 @@ class Distribution:
         shape, wanted = tuple(value.shape), tuple(self._event_shape)
         event = len(shape) - len(wanted)
         if shape[event:] != wanted:
-            raise ValueError(
-                f"{type(self).__name__}: the value has the event shape {shape[event:]}, wanted {wanted}"
-            )
+            raise ValueError(f"{type(self).__name__}: the value has the event shape {shape[event:]}, wanted {wanted}")
         expected = tuple(self._batch_shape) + wanted
         for i, j in zip(reversed(shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import torch
 from . import constraints
-from .categorical import Categorical
+from ._discrete import Categorical
 from .distribution import Distribution
 
 __all__ = ["MixtureSameFamily"]

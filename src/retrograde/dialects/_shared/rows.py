@@ -1,0 +1,25 @@
+"""What rows of a table make their classes of: constructors with the signatures that the rows say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+
+def constructor(owner: str, parameters: str, made: Callable[..., None], **scope: Any) -> Any:
+    """A constructor with these parameters, as they stand in a `def`, that calls `made` with itself and their values.
+
+    Parameters without an annotation take anything. scope: what defaults are written with.
+    """
+    tree = ast.parse(f"def __init__(self, {parameters}) -> None:\n    _made()")
+    function: Any = tree.body[0]
+    for parameter in function.args.args[1:]:
+        parameter.annotation = parameter.annotation or ast.Name("Any", ast.Load())
+    function.body[0].value.args = [ast.Name(parameter.arg, ast.Load()) for parameter in function.args.args]
+    code = compile(ast.fix_missing_locations(tree), f"<row {owner}>", "exec", annotations.compiler_flag, True)
+    scope["_made"] = made
+    exec(code, scope)  # noqa: S102 - our own rows
+    f = scope["__init__"]
+    f.__qualname__, f.__module__ = f"{owner}.__init__", made.__module__
+    return f
