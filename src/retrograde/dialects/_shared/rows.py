@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
+
+
+def named(owner: str, members: dict[str, Any], base: type, docs: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The members of a class, its methods and properties named as such and documented: as the base's are, or by `docs`."""
+    made = {}
+    for name, member in members.items():
+        f = member.fget if type(member) is property else member
+        if isinstance(f, FunctionType):
+            f.__name__, f.__qualname__ = name, f"{owner}.{name}"
+            f.__doc__ = f.__doc__ or (docs or {}).get(name) or getattr(getattr(base, name, None), "__doc__", None)
+            member = property(f) if type(member) is property else member
+        made[name] = member
+    return made
 
 
 def constructor(owner: str, parameters: str, made: Callable[..., None], **scope: Any) -> Any:

@@ -7,12 +7,12 @@ drawn from its stream. What a family does not have is written beside, as a metho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from ....learn.distributions import Family
 from ... import torch
-from ..._shared.rows import constructor
+from ..._shared.rows import constructor, named
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property
 
@@ -168,7 +168,10 @@ def row(
     }  # fmt: skip
     own["__init__"] = constructor(name, f"{parameters}, validate_args: bool | None = None", made)
     own.setdefault("expand", expand)
-    cls = type(name, bases, {key: _named(member, name, key, bases) for key, member in own.items()})
+    for key, member in own.items():
+        if isinstance(member, lazy_property):
+            member.wrapped.__name__ = key  # it is kept under this name
+    cls = type(name, bases, named(name, own, bases[-1]))
     return entered(family, cls)
 
 
@@ -176,16 +179,3 @@ def entered(family: type[Family], cls: type) -> type:
     """A class, known as that of a family."""
     CLASSES[family] = cls
     return cls
-
-
-def _named(member: Any, owner: str, name: str, bases: tuple[type, ...]) -> Any:
-    """A member with the name and the documentation that it has in its class."""
-    if isinstance(member, lazy_property):
-        member.wrapped.__name__ = name
-    f = member.fget if type(member) is property else member
-    if isinstance(f, FunctionType):
-        f.__name__, f.__qualname__ = name, f"{owner}.{name}"
-        known = getattr(bases[-1], name, None)
-        f.__doc__ = f.__doc__ or getattr(known, "__doc__", None)
-        return property(f) if type(member) is property else f
-    return member
