@@ -28,7 +28,7 @@ class Normal(LocationScale):
         return scale**2
 
     def log_prob(f: F, x: V, loc: V, scale: V) -> V:
-        return -((x - loc) ** 2) / (2 * scale**2) - f.log(scale) - HALF_LOG_TAU
+        return -0.5 * ((x - loc) / scale) ** 2 - f.log(scale) - HALF_LOG_TAU
 
     def cdf(f: F, x: V, loc: V, scale: V) -> V:
         return 0.5 * (1 + f.erf((x - loc) * f.reciprocal(scale) / math.sqrt(2)))

@@ -41,13 +41,13 @@ class Geometric(Family):
     parameters = ("probs",)
 
     def mean(f: F, probs: V) -> V:
-        return 1.0 / probs - 1.0
+        return (1 - probs) / probs
 
     def mode(f: F, probs: V) -> V:
         return f.full_like(probs, 0)
 
     def variance(f: F, probs: V) -> V:
-        return (1.0 / probs - 1.0) / probs
+        return (1 - probs) / probs**2
 
     def log_prob(f: F, x: V, probs: V) -> V:
         return x * f.log1p(-probs) + f.log(probs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ....learn.distributions import HALF_LOG_TAU
 from ....learn.distributions import continuous as families
 from ... import torch
 from .._graph_nodes import NAMES
@@ -43,6 +44,13 @@ def _normal(self: Any, sample_shape: Any = ()) -> Any:
     return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
 
 
+@checked
+def _normal_log_prob(self: Any, value: Any) -> Any:
+    # In PyTorch's order of operations.
+    scale = self.scale
+    return -((value - self.loc) ** 2) / (2 * scale**2) - scale.log() - HALF_LOG_TAU
+
+
 def _laplace(self: Any, sample_shape: Any = ()) -> Any:
     shape, dtype = self._extended_shape(sample_shape), self.loc.dtype
     u = torch.empty(shape, dtype=dtype).uniform_(torch.finfo(dtype).eps - 1, 1)
@@ -60,7 +68,7 @@ def _student(self: Any, sample_shape: Any = ()) -> Any:
 
 Normal = row(
     families.Normal, "loc, scale", LOCATION_SCALE, c.real, bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0,
-    sample=_normal_sample, rsample=_normal,
+    sample=_normal_sample, rsample=_normal, log_prob=_normal_log_prob,
 )  # fmt: skip
 Laplace = row(families.Laplace, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=_laplace)
 Cauchy = row(
