@@ -1,14 +1,17 @@
 """Maps with their inverses and the logarithms of their slopes, for flows and constrained parameters.
 
 Like the families, maps are classes that are never instantiated: `forward(f, x, *parameters)`, `inverse(f, y, *parameters)`
-and `log_slope(f, x, y, *parameters)`, of a dialect's vocabulary, a value (and its image) and the parameters.
+and `log_slope(f, x, y, *parameters)`, of a dialect's vocabulary, a value, a function that gives its image, and the parameters.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .family import F, V
+
+Image = Callable[[], V]
 
 
 class Map:
@@ -26,7 +29,7 @@ class Exp(Map):
     def inverse(f: F, y: V) -> V:
         return f.log(y)
 
-    def log_slope(f: F, x: V, y: V) -> V:
+    def log_slope(f: F, x: V, y: Image) -> V:
         return x
 
 
@@ -41,8 +44,8 @@ class Power(Map):
     def inverse(f: F, y: V, exponent: V) -> V:
         return y ** (1 / exponent)
 
-    def log_slope(f: F, x: V, y: V, exponent: V) -> V:
-        return f.log(f.abs(exponent * y / x))
+    def log_slope(f: F, x: V, y: Image, exponent: V) -> V:
+        return f.log(f.abs(exponent * y() / x))
 
 
 class Sigmoid(Map):
@@ -54,7 +57,7 @@ class Sigmoid(Map):
     def inverse(f: F, y: V) -> V:
         return f.log(y) - f.log1p(-y)
 
-    def log_slope(f: F, x: V, y: V) -> V:
+    def log_slope(f: F, x: V, y: Image) -> V:
         return -f.softplus(-x) - f.softplus(x)
 
 
@@ -67,7 +70,7 @@ class Softplus(Map):
     def inverse(f: F, y: V) -> V:
         return f.log(-f.expm1(-y)) + y
 
-    def log_slope(f: F, x: V, y: V) -> V:
+    def log_slope(f: F, x: V, y: Image) -> V:
         return -f.softplus(-x)
 
 
@@ -80,7 +83,7 @@ class Tanh(Map):
     def inverse(f: F, y: V) -> V:
         return f.atanh(y)
 
-    def log_slope(f: F, x: V, y: V) -> V:
+    def log_slope(f: F, x: V, y: Image) -> V:
         # log(1 - tanh(x)^2) without cancellation for large |x|
         return 2.0 * (math.log(2.0) - x - f.softplus(-2.0 * x))
 
@@ -106,7 +109,7 @@ class Affine(Map):
     def inverse(f: F, y: V, loc: V, scale: V) -> V:
         return (y - loc) / scale
 
-    def log_slope(f: F, x: V, y: V, loc: V, scale: V) -> V:
+    def log_slope(f: F, x: V, y: Image, loc: V, scale: V) -> V:
         return f.log(f.abs(scale))
 
 
@@ -127,6 +130,6 @@ class StickBreaking(Map):
         left = f.positive(1 - f.cumsum(kept))
         return f.log(kept) - f.log(left) + f.log(f.arange(kept.shape[-1], 0, kept))
 
-    def log_slope(f: F, x: V, y: V) -> V:
+    def log_slope(f: F, x: V, y: Image) -> V:
         moved = StickBreaking.moved(f, x)
-        return f.sum(-moved + f.log_sigmoid(moved) + f.log(y[..., :-1]))
+        return f.sum(-moved + f.log_sigmoid(moved) + f.log(y()[..., :-1]))

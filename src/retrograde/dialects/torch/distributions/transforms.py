@@ -390,7 +390,7 @@ def row(name: str, formulas: Any, domain: Any, codomain: Any, doc: str = "", **m
     }
     bijective = hasattr(formulas, "log_slope")
     if bijective:
-        own["log_abs_det_jacobian"] = lambda self, x, y: formulas.log_slope(F, x, y)
+        own["log_abs_det_jacobian"] = lambda self, x, y: formulas.log_slope(F, x, lambda: y)
     own |= {
         "domain": domain,
         "codomain": codomain,
@@ -448,7 +448,7 @@ class PowerTransform(Transform):
         return maps.Power.inverse(F, y, self.exponent)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return maps.Power.log_slope(F, x, y, self.exponent)
+        return maps.Power.log_slope(F, x, lambda: y, self.exponent)
 
     def forward_shape(self, shape: Any) -> Any:
         return torch.broadcast_shapes(shape, self.exponent.shape)
@@ -506,7 +506,7 @@ class AffineTransform(Transform):
         if isinstance(self.scale, Number):
             result = torch.full_like(x, math.log(abs(self.scale)))
         else:
-            result = maps.Affine.log_slope(F, x, y, self.loc, self.scale)
+            result = maps.Affine.log_slope(F, x, lambda: y, self.loc, self.scale)
         if self.event_dim:
             result = result.view(tuple(result.size()[: -self.event_dim]) + (-1,)).sum(-1)
             shape = shape[: -self.event_dim]
