@@ -1,9 +1,9 @@
 """Distributions: formulas, transforms and divergences, once for all dialects.
 
-A family (`continuous.py`, `discrete.py`) is a class that is never instantiated: it says what a distribution is, names its
-parameters, and its functions are the formulas. The first argument of each is the dialect's vocabulary, the functions of
-the dialect by one set of names (`f.log`, `f.where`, `f.sum`); the others are values of the dialect, numbers where the
-family allows them. So dtypes, errors and gradients are the dialect's, and the operations, in their order, are the same:
+A family (`continuous.py`, `discrete.py`) is a row: its name, what it is, its parameters, and formulas by name. The first
+argument of a formula is the dialect's vocabulary, the functions of the dialect by one set of names (`f.log`, `f.where`,
+`f.sum`); the others are values of the dialect, numbers where the family allows them. So dtypes, errors and gradients are
+the dialect's, and the operations, in their order, are the same:
 
     Normal.log_prob(f, x, loc, scale)
 
@@ -12,6 +12,6 @@ the logarithms of their slopes. Draws are not here: each dialect has its own ran
 """
 
 from . import continuous, discrete, divergences, transforms
-from .family import EULER, HALF_LOG_TAU, Family
+from .family import EULER, HALF_LOG_TAU, Family, Map
 
-__all__ = ["EULER", "HALF_LOG_TAU", "Family", "continuous", "discrete", "divergences", "transforms"]
+__all__ = ["EULER", "HALF_LOG_TAU", "Family", "Map", "continuous", "discrete", "divergences", "transforms"]

@@ -26,12 +26,12 @@ from .continuous import (
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, Poisson
 from .family import EULER, F, Family, V
 
-DIVERGENCES: dict[tuple[type[Family], type[Family]], Callable[[F, Any, Any], V]] = {}
+DIVERGENCES: dict[tuple[Family, Family], Callable[[F, Any, Any], V]] = {}
 
 LOG_2PI = math.log(2 * math.pi)
 
 
-def divergence(p: type[Family], q: type[Family]) -> Callable[[Any], Any]:
+def divergence(p: Family, q: Family) -> Callable[[Any], Any]:
     """Enter a function as the divergence of q from p."""
 
     def enter(function: Callable[[F, Any, Any], V]) -> Callable[[F, Any, Any], V]:
@@ -170,7 +170,7 @@ def _uniform(f: F, p: Any, q: Any) -> V:
 
 # The support of the one is not inside that of the other; the parameter of the one that has the shape of the result.
 _UNBOUNDED = (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform)
-_INFINITE: tuple[tuple[type[Family], tuple[type[Family], ...], str], ...] = (
+_INFINITE: tuple[tuple[Family, tuple[Family, ...], str], ...] = (
     (Beta, (Pareto,), "concentration1"), (ContinuousBernoulli, (Pareto,), "_odds"),
     (Exponential, (Beta, ContinuousBernoulli, Pareto, Uniform), "rate"),
     (Gamma, (Beta, ContinuousBernoulli, Pareto, Uniform), "concentration"), (Gumbel, _UNBOUNDED, "loc"),

@@ -76,11 +76,11 @@ F = SimpleNamespace(
 )  # fmt: skip
 """PaddlePaddle's functions as the formulas' vocabulary."""
 
-CLASSES: dict[type[Family], Any] = {}
+CLASSES: dict[Family, Any] = {}
 """The classes of the families, for their divergences."""
 
 
-def parameters_of(family: type[Family], p: Any) -> SimpleNamespace:
+def parameters_of(family: Family, p: Any) -> SimpleNamespace:
     """A distribution's parameters by the names that the family has for them."""
     return SimpleNamespace(**dict(zip(family.parameters, (getattr(p, name) for name in p._parameters))))
 
@@ -102,7 +102,7 @@ _DOCS = {
 
 
 def row(
-    family: type[Family], parameters: str, also: str = "", *, base: type = Distribution, keeps: tuple[str, ...] = (),
+    family: Family, parameters: str, also: str = "", *, base: type = Distribution, keeps: tuple[str, ...] = (),
     take: Method | None = None, draw: Method | None = None, **members: Any,
 ) -> Any:  # fmt: skip
     """The class of a row.
@@ -112,7 +112,7 @@ def row(
     not the parameters. take: what keeps the parameters instead, and returns the shapes of batch and event. draw: samples
     without derivatives, of the shape that was asked for. members: of the class.
     """
-    owner = family.__name__
+    owner = family.name
     names = tuple(p.partition("=")[0].partition(":")[0] for p in parameters.split(", "))
     has_name = names[-1] == "name"
     own = names[:-1] if has_name else names
@@ -130,10 +130,10 @@ def row(
 
     found: dict[str, Any] = {
         name: _formula(getattr(family, name), name)
-        for name in f"mean variance entropy log_prob {also}".split() if hasattr(family, name)
+        for name in f"mean variance entropy log_prob {also}".split() if name in family.formulas
     }  # fmt: skip
     module = sys._getframe(1).f_globals["__name__"]
-    found |= {"__doc__": family.__doc__, "__module__": module, "_parameters": keeps or own, **members}
+    found |= {"__doc__": family.doc, "__module__": module, "_parameters": keeps or own, **members}
     found["__init__"] = constructor(owner, parameters, made)
     if draw is not None:
         found["_draw"] = draw

@@ -95,7 +95,7 @@ Gamma = row(
 
 
 class Chi2(Gamma):  # type: ignore[misc,valid-type]
-    __doc__ = families.Chi2.__doc__
+    __doc__ = families.Chi2.doc
 
     def __init__(self, df: Any) -> None:
         (self.df,) = arguments("Chi2", df)

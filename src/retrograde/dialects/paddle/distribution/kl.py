@@ -15,7 +15,7 @@ from .discrete import Categorical
 from .distribution import register_kl
 
 
-def _of(family: type[Family], as_family: type[Family]) -> Any:
+def _of(family: Family, as_family: Family) -> Any:
     formula = DIVERGENCES[as_family, as_family]
     return lambda p, q: formula(F, parameters_of(family, p), parameters_of(family, q))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....core.value import shape_of
+from ....learn.distributions import Map
 from ....learn.distributions import transforms as maps
 from ....ops import elementwise as ew
 from ....ops.softmax import softmax
@@ -78,7 +79,7 @@ class Transform:
         return shape
 
 
-def _row(formulas: type[maps.Map], name: str, parameters: str = "", event_axes: int = 0, **members: Any) -> Any:
+def _row(formulas: Map, name: str, parameters: str = "", event_axes: int = 0, **members: Any) -> Any:
     """The class of a transform whose formulas are those of a map."""
     names = tuple(parameters.split())
 
@@ -95,7 +96,7 @@ def _row(formulas: type[maps.Map], name: str, parameters: str = "", event_axes: 
 
     own = {
         "_forward": formula("forward"), "_inverse": formula("inverse"), "_forward_log_det_jacobian": log_slope,
-        "_event_axes": event_axes, "__doc__": formulas.__doc__, "__module__": __name__, **members,
+        "_event_axes": event_axes, "__doc__": formulas.doc, "__module__": __name__, **members,
     }  # fmt: skip
     if names:
         own["__init__"] = constructor(name, ", ".join(names), made)

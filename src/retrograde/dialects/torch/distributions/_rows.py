@@ -61,7 +61,7 @@ F = SimpleNamespace(
 )  # fmt: skip
 """PyTorch's functions as the formulas' vocabulary."""
 
-CLASSES: dict[type[Family], type] = {}
+CLASSES: dict[Family, type] = {}
 """The classes of the families, for their divergences."""
 
 _OF_VALUES = ("log_prob", "cdf", "icdf")
@@ -79,7 +79,7 @@ def checked(method: Method) -> Method:
     return of_value
 
 
-def _formula(name: str, family: type[Family]) -> Any:
+def _formula(name: str, family: Family) -> Any:
     """A family's formula as a method or property."""
     formula, parameters = getattr(family, name), family.parameters
     if name in _OF_VALUES:
@@ -95,17 +95,17 @@ def _formula(name: str, family: type[Family]) -> Any:
     return of_parameters if name == "entropy" else property(of_parameters)
 
 
-def of_family(family: type[Family], formulas: tuple[str, ...]) -> dict[str, Any]:
+def of_family(family: Family, formulas: tuple[str, ...]) -> dict[str, Any]:
     """The members of a class that a family gives it."""
-    members = {name: _formula(name, family) for name in formulas if hasattr(family, name)}
-    if hasattr(family, "natural") and formulas:
+    members = {name: _formula(name, family) for name in formulas if name in family.formulas}
+    if "natural" in family.formulas and formulas:
         members["_natural_params"] = _formula("natural", family)
         members["_log_normalizer"] = lambda self, *x: family.log_normaliser(F, *x)  # type: ignore[attr-defined]
     return members
 
 
 def row(
-    family: type[Family], parameters: str, constraints: Mapping[str, Any] | property, support: Any = None, *,
+    family: Family, parameters: str, constraints: Mapping[str, Any] | property, support: Any = None, *,
     bases: tuple[type, ...] = (Distribution,), take: Method | None = None, build: Method | None = None,
     parts: Mapping[str, Method] | None = None, copied: str = "", of_base: str = "", then: Method | None = None,
     name: str = "", formulas: str = "mean mode stddev variance entropy log_prob cdf icdf", **members: Any,
@@ -120,7 +120,7 @@ def row(
     keeps the parameters, if not by itself. then: a further check. formulas: which of the family's are taken. members: of
     the class.
     """
-    name = name or family.__name__
+    name = name or family.name
     names = tuple(n.partition("=")[0].partition(":")[0] for n in parameters.split(", "))
     kept = tuple(constraints) if isinstance(constraints, Mapping) else names
 
@@ -163,7 +163,7 @@ def row(
         return property(get, doc=f"The parameter `{parameter}`.")
 
     own: dict[str, Any] = {
-        "__doc__": family.__doc__, "arg_constraints": constraints, **({} if support is None else {"support": support}),
+        "__doc__": family.doc, "arg_constraints": constraints, **({} if support is None else {"support": support}),
         **of_family(family, tuple(formulas.split())), **({p: held(p) for p in names} if of_base else {}), **members,
     }  # fmt: skip
     own["__init__"] = constructor(name, f"{parameters}, validate_args: bool | None = None", made)
@@ -175,7 +175,7 @@ def row(
     return entered(family, cls)
 
 
-def entered(family: type[Family], cls: type) -> type:
+def entered(family: Family, cls: type) -> type:
     """A class, known as that of a family."""
     CLASSES[family] = cls
     return cls

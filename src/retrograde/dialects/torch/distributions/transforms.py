@@ -388,7 +388,7 @@ def row(name: str, formulas: Any, domain: Any, codomain: Any, doc: str = "", **m
         "_call": lambda self, x: formulas.forward(F, x),
         "_inverse": lambda self, y: formulas.inverse(F, y),
     }
-    bijective = hasattr(formulas, "log_slope")
+    bijective = formulas is not None and "log_slope" in formulas.formulas
     if bijective:
         own["log_abs_det_jacobian"] = lambda self, x, y: formulas.log_slope(F, x, lambda: y)
     own |= {
@@ -396,7 +396,7 @@ def row(name: str, formulas: Any, domain: Any, codomain: Any, doc: str = "", **m
         "codomain": codomain,
         "bijective": bijective,
         **members,
-        "__doc__": doc or formulas.__doc__,
+        "__doc__": doc or formulas.doc,
     }
     own |= {"__eq__": lambda self, other: isinstance(other, cls), "__hash__": object.__hash__, "__module__": __name__}
     cls = type(name, (Transform,), named(name, own, Transform))

@@ -45,7 +45,7 @@ def together(parameters: tuple[Any, ...]) -> list[Any]:
     return [p if p.shape == shape else FUNCTIONS["broadcast_to"](p, shape) for p in parameters]
 
 
-def _formula(family: type[Family], name: str, within: Method | None, before: Method | None) -> Method:
+def _formula(family: Family, name: str, within: Method | None, before: Method | None) -> Method:
     if name == "kl_loss":
         divergence, count = DIVERGENCES[family, family], len(family.parameters)
 
@@ -68,7 +68,7 @@ def _formula(family: type[Family], name: str, within: Method | None, before: Met
     return of_value
 
 
-def of_family(family: type[Family], formulas: str, within: Method | None = None, before: Method | None = None) -> Any:
+def of_family(family: Family, formulas: str, within: Method | None = None, before: Method | None = None) -> Any:
     """The methods that a family gives."""
     return {"_" + name: _formula(family, name, within, before) for name in formulas.split()}
 
@@ -84,7 +84,7 @@ def moved(draw: str) -> Method:
 
 
 def row(
-    family: type[Family], parameters: str, formulas: str, *, base: type = Distribution, positive: str = "",
+    family: Family, parameters: str, formulas: str, *, base: type = Distribution, positive: str = "",
     whole: bool = False, dtype: Number = float32, named_later: bool = False, seed: int | None = None, docs: str = "",
     raises: str = "", within: Method | None = None, before: Method | None = None, then: Method | None = None,
     sample: Method | None = None, start: Method | None = None, required: bool = False, **members: Any,
@@ -98,7 +98,7 @@ def row(
     further check. sample: of the distribution, a shape and the parameters. start: another way to start, for distributions
     made of others. required: whether parameters must be given. members: of the class.
     """
-    owner, names = family.__name__, tuple(parameters.split())
+    owner, names = family.name, tuple(parameters.split())
 
     def made(self: Any, *given: Any) -> None:
         *values, seed, dtype, name = given
@@ -120,7 +120,7 @@ def row(
     }
     name = "None" if named_later else repr(owner)
     own = {
-        "__doc__": f"{family.__doc__}{raises and f' Raises ValueError {raises}.'}", **attributes,
+        "__doc__": f"{family.doc}{raises and f' Raises ValueError {raises}.'}", **attributes,
         "__module__": sys._getframe(1).f_globals["__name__"], "_names": names,
         **of_family(family, formulas, within, before), **({} if sample is None else {"_sample": sample}), **members,
         "__init__": constructor(
