@@ -13,7 +13,8 @@ from ...._api import FUNCTIONS
 from ...._dtype import int32, int64
 from ...layer.math import DiGamma, LBeta
 from .._parameters import below, concrete, with_axes
-from ._rows import F, drawn, moved, row
+from .._vocabulary import F
+from ._rows import drawn, moved, row
 
 PLACE = "The place. | The scale."
 ABOVE = "for a scale that is not above 0"

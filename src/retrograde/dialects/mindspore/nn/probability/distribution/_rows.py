@@ -15,24 +15,14 @@ import numpy as np
 
 from ......learn.distributions import Family
 from ......learn.distributions.divergences import DIVERGENCES
-from ......ops.special import xlog1py
 from ....._shared.rows import constructor, named
 from ...._api import FUNCTIONS
 from ...._dtype import Number, float32
 from .._parameters import above, floating
+from .._vocabulary import F
 from ._base import Distribution
 
 Method = Callable[..., Any]
-
-F = SimpleNamespace(
-    **{name: FUNCTIONS[name] for name in (
-        "abs", "atan", "clamp", "cos", "digamma", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "full_like", "lgamma",
-        "log", "log1p", "reciprocal", "relu", "sigmoid", "sign", "softplus", "tan", "tanh", "where", "xlogy",
-    )},
-    gammainc=FUNCTIONS["igamma"], log_sigmoid=FUNCTIONS["logsigmoid"], xlog1py=xlog1py,
-    sum=lambda x, keep=False: x.sum(-1, keepdims=keep),
-)  # fmt: skip
-"""MindSpore's functions as the formulas' vocabulary."""
 
 _OF_VALUES = {"log_prob", "cdf"}
 _NAMES = {"sd": "stddev", "var": "variance"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ......learn.distributions import continuous as c
+from .._vocabulary import F
 from ..bijector import Bijector, Exp, GumbelCDF, Invert
 from ._base import Distribution
 from ._families import Normal, Uniform
-from ._rows import F, moved, row
+from ._rows import moved, row
 
 
 class TransformedDistribution(Distribution):
