@@ -66,10 +66,9 @@ class ByCovariance(Distribution):
     def _matrices(self, m: Any) -> Any:
         return m.expand(self._batch_shape + self._event_shape[-1:] * 2)
 
-    def _expand_matrices(self, new: Any, batch_shape: Any) -> None:
-        for name in MATRICES:
-            if name in self.__dict__:
-                setattr(new, name, getattr(self, name).expand(batch_shape + self.event_shape[-1:] * 2))
+    def _expanded_matrices(self, batch_shape: Any) -> dict[str, Any]:
+        shape = torch.Size(batch_shape) + self._event_shape[-1:] * 2
+        return {name: self.__dict__[name].expand(shape) for name in MATRICES if name in self.__dict__}
 
     @lazy_property
     def scale_tril(self) -> Any:
@@ -108,22 +107,12 @@ class MultivariateNormal(ByCovariance):
         self._take_factor(given, m)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(MultivariateNormal, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new.loc = self.loc.expand(batch_shape + self.event_shape)
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
-        self._expand_matrices(new, batch_shape)
-        super(MultivariateNormal, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(
+            MultivariateNormal, batch_shape, _instance, ("loc",), self._event_shape,
+            _unbroadcasted_scale_tril=self._unbroadcasted_scale_tril, **self._expanded_matrices(batch_shape),
+        )  # fmt: skip
 
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    mean = mode = property(lambda self: self.loc)
 
     @property
     def variance(self) -> Any:
@@ -165,8 +154,7 @@ class LowRankMultivariateNormal(Distribution):
     """Normal vectors with the mean `loc` and the covariance `cov_factor cov_factor' + diag(cov_diag)`."""
 
     arg_constraints = {
-        "loc": c.real_vector, "cov_factor": c.independent(c.real, 2),
-        "cov_diag": c.independent(c.positive, 1),
+        "loc": c.real_vector, "cov_factor": c.independent(c.real, 2), "cov_diag": c.independent(c.positive, 1),
     }  # fmt: skip
     support = c.real_vector
     has_rsample = True
@@ -195,28 +183,14 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = capacitance_tril(cov_factor, cov_diag)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(LowRankMultivariateNormal, _instance)
-        batch_shape = torch.Size(batch_shape)
-        shape = batch_shape + self.event_shape
-        new.loc, new.cov_diag = self.loc.expand(shape), self.cov_diag.expand(shape)
-        new.cov_factor = self.cov_factor.expand(shape + self.cov_factor.shape[-1:])
-        new._unbroadcasted_cov_factor = self._unbroadcasted_cov_factor
-        new._unbroadcasted_cov_diag = self._unbroadcasted_cov_diag
-        new._capacitance_tril = self._capacitance_tril
-        super(LowRankMultivariateNormal, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        factor = self.cov_factor.expand(torch.Size(batch_shape) + self.cov_factor.shape[-2:])
+        kept = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
+        return self._expanded(
+            LowRankMultivariateNormal, batch_shape, _instance, ("loc", "cov_diag"), self._event_shape, cov_factor=factor,
+            **{name: getattr(self, name) for name in kept},
+        )  # fmt: skip
 
-    def _matrices(self, m: Any) -> Any:
-        return m.expand(self._batch_shape + self._event_shape + self._event_shape)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
+    _matrices, mean, mode = ByCovariance._matrices, MultivariateNormal.mean, MultivariateNormal.mode
 
     @lazy_property
     def variance(self) -> Any:
@@ -242,7 +216,7 @@ class LowRankMultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """The inverse of the covariance, by Woodbury's identity."""
         scaled = self._unbroadcasted_cov_factor.mT / self._unbroadcasted_cov_diag.unsqueeze(-2)
-        a: Any = torch.linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
+        a = solve(self._capacitance_tril, scaled)
         return self._matrices(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -300,25 +274,24 @@ class Wishart(ByCovariance, ExponentialFamily):
             raise ValueError(f"Wishart: df must be greater than {bound} (the matrices' size less one), got {df}")
         setattr(self, given, m.expand(tuple(batch_shape) + (-1, -1)))
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
-        self._batch_dims = [-(x + 1) for x in range(len(self._batch_shape))]
         self._take_factor(given, m)
-        self._dist_chi2 = self._chi2(batch_shape)
+        self._dist_chi2 = self._chi2()
 
-    def _chi2(self, batch_shape: Any) -> Any:
-        n = self._event_shape[-1]
-        return Chi2(df=self.df.unsqueeze(-1) - torch.arange(n, dtype=self._unbroadcasted_scale_tril.dtype).expand(
-            tuple(batch_shape) + (-1,)))  # fmt: skip
+    def _chi2(self) -> Any:
+        places = torch.arange(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
+        return Chi2(df=self.df.unsqueeze(-1) - places.expand(tuple(self._batch_shape) + (-1,)))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(Wishart, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(batch_shape + self.event_shape)
-        new.df = self.df.expand(batch_shape)
-        new._batch_dims = [-(x + 1) for x in range(len(batch_shape))]
-        self._expand_matrices(new, batch_shape)
-        super(Wishart, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._dist_chi2 = new._chi2(batch_shape)
-        new._validate_args = self._validate_args
+        factor = self._unbroadcasted_scale_tril.expand(torch.Size(batch_shape) + self.event_shape)
+        new = self._expanded(
+            Wishart,
+            batch_shape,
+            _instance,
+            ("df",),
+            _unbroadcasted_scale_tril=factor,
+            **self._expanded_matrices(batch_shape),
+        )
+        new._dist_chi2 = new._chi2()
         return new
 
     @lazy_property
@@ -376,7 +349,7 @@ class Wishart(ByCovariance, ExponentialFamily):
 
     def _per_draw(self, mask: Any) -> Any:
         """Whether a mask is set anywhere in the batch."""
-        return mask.amax(self._batch_dims) if self._batch_shape else mask
+        return mask.amax([-(x + 1) for x in range(len(self._batch_shape))]) if self._batch_shape else mask
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:
@@ -423,14 +396,8 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.size(), torch.Size((dim, dim)), validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(LKJCholesky, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new.dim = self.dim
-        new.concentration = self.concentration.expand(batch_shape)
-        new._beta = self._beta.expand(batch_shape + (self.dim,))
-        super(LKJCholesky, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        beta = self._beta.expand(torch.Size(batch_shape) + (self.dim,))
+        return self._expanded(LKJCholesky, batch_shape, _instance, ("concentration",), dim=self.dim, _beta=beta)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         """Samples by the onion method: row by row a radius and a direction."""

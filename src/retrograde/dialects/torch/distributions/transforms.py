@@ -11,7 +11,7 @@ from typing import Any
 
 from ....learn.distributions import transforms as maps
 from ... import torch
-from ..._shared.rows import named
+from ..._shared.rows import constructor, named
 from . import constraints
 from ._rows import F, unit_sigmoid
 from .utils import Number, broadcast_all, lazy_property, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
@@ -127,6 +127,14 @@ class Transform:
     def inverse_shape(self, shape: Any) -> Any:
         """The shape of what has an image of that shape."""
         return shape
+
+
+def _regions(make: Callable[[Any, str], Any], **known: Any) -> Any:
+    """Domain and codomain, made of a transform and one of these names."""
+    return (
+        constraints.dependent_property(lambda self, side=side: make(self, side), **known)
+        for side in ("domain", "codomain")
+    )
 
 
 class _InverseTransform(Transform):
@@ -289,15 +297,10 @@ class IndependentTransform(Transform):
         self.base_transform = base_transform.with_cache(cache_size)
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:
-        """The base's, with more event dimensions."""
-        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
-
-    @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:
-        """The base's, with more event dimensions."""
-        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+    domain, codomain = _regions(
+        lambda self, side: constraints.independent(getattr(self.base_transform, side), self.reinterpreted_batch_ndims),
+        is_discrete=False,
+    )
 
     @property
     def bijective(self) -> bool:
@@ -382,25 +385,49 @@ class ReshapeTransform(Transform):
 # ------------------------------------------------------------------------------------------ of single numbers
 
 
-def row(name: str, formulas: Any, domain: Any, codomain: Any, doc: str = "", **members: Any) -> Any:
-    """The class of a transform without parameters, whose formulas are those of a map; `sign` says that it increases."""
-    own: dict[str, Any] = {
-        "_call": lambda self, x: formulas.forward(F, x),
-        "_inverse": lambda self, y: formulas.inverse(F, y),
-    }
-    bijective = formulas is not None and "log_slope" in formulas.formulas
-    if bijective:
-        own["log_abs_det_jacobian"] = lambda self, x, y: formulas.log_slope(F, x, lambda: y)
-    own |= {
-        "domain": domain,
-        "codomain": codomain,
-        "bijective": bijective,
-        **members,
-        "__doc__": doc or formulas.doc,
-    }
-    own |= {"__eq__": lambda self, other: isinstance(other, cls), "__hash__": object.__hash__, "__module__": __name__}
+def row(
+    name: str, formulas: Any, domain: Any, codomain: Any, doc: str = "", *, arguments: str = "", take: Any = None,
+    **members: Any,
+) -> Any:  # fmt: skip
+    """The class of a transform whose formulas are those of a map. arguments: of the constructor, before cache_size; they are
+    kept by their names, or by `take`. `sign` says that it increases."""
+    names = arguments.split()
+
+    def made(self: Any, *given: Any) -> None:
+        super(cls, self).__init__(cache_size=given[-1])
+        if take is not None:
+            take(self, *given[:-1])
+        else:
+            self.__dict__.update(zip(names, given))
+
+    def formula(f: Any) -> Any:
+        return lambda self, x: f(F, x, *[getattr(self, key) for key in names])
+
+    def log_slope(self: Any, x: Any, y: Any) -> Any:
+        return formulas.log_slope(F, x, lambda: y, *[getattr(self, key) for key in names])
+
+    own: dict[str, Any] = {"__eq__": lambda self, other: isinstance(other, cls), "__doc__": doc}
+    if formulas is not None:
+        own |= {"__doc__": formulas.doc, "_call": formula(formulas.forward), "_inverse": formula(formulas.inverse)}
+        if "log_slope" in formulas.formulas:
+            own |= {"bijective": True, "log_abs_det_jacobian": log_slope}
+    if names:
+        own |= {
+            "_arguments": arguments,
+            "__init__": constructor(name, f"{', '.join(names)}, cache_size: int = 0", made),
+        }
+    own |= {"domain": domain, "codomain": codomain, "__hash__": object.__hash__, "__module__": __name__, **members}
     cls = type(name, (Transform,), named(name, own, Transform))
     return cls
+
+
+def _broadcast(shapes: Any) -> dict[str, Any]:
+    """The methods that say the shapes of a transform whose parameters are broadcast with the values."""
+
+    def of_shape(self: Any, shape: Any) -> Any:
+        return torch.broadcast_shapes(shape, *shapes(self))
+
+    return {"forward_shape": of_shape, "inverse_shape": lambda self, shape: of_shape(self, shape)}
 
 
 def _inner(y: Any) -> Any:
@@ -419,41 +446,21 @@ TanhTransform = row("TanhTransform", maps.Tanh, constraints.real, constraints.in
 AbsTransform = row("AbsTransform", maps.Abs, constraints.real, constraints.positive)
 
 
-class PowerTransform(Transform):
-    """y = x ** exponent for positive x."""
+def _exponent(self: Any, exponent: Any) -> None:
+    (self.exponent,) = broadcast_all(exponent)
 
-    domain = constraints.positive
-    codomain = constraints.positive
-    bijective = True
-    _arguments = "exponent"
 
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size=cache_size)
-        (self.exponent,) = broadcast_all(exponent)
-
-    @lazy_property
-    def sign(self) -> Any:
-        """The sign of the exponent."""
-        return self.exponent.sign()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PowerTransform) and bool(self.exponent.eq(other.exponent).all())
-
-    __hash__ = object.__hash__
-
-    def _call(self, x: Any) -> Any:
-        return maps.Power.forward(F, x, self.exponent)
-
-    def _inverse(self, y: Any) -> Any:
-        return maps.Power.inverse(F, y, self.exponent)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return maps.Power.log_slope(F, x, lambda: y, self.exponent)
-
-    def forward_shape(self, shape: Any) -> Any:
-        return torch.broadcast_shapes(shape, self.exponent.shape)
-
-    inverse_shape = forward_shape
+PowerTransform = row(
+    "PowerTransform", maps.Power, constraints.positive, constraints.positive, arguments="exponent", take=_exponent,
+    sign=lazy_property(lambda self: self.exponent.sign()), **_broadcast(lambda self: (self.exponent.shape,)),
+    __eq__=lambda self, other: isinstance(other, PowerTransform) and bool(self.exponent.eq(other.exponent).all()),
+)  # fmt: skip
+CumulativeDistributionTransform = row(
+    "CumulativeDistributionTransform", None, property(lambda self: self.distribution.support), constraints.unit_interval,
+    "A distribution's cdf: its samples to numbers uniform in [0, 1].", arguments="distribution", bijective=True, sign=1,
+    _call=lambda self, x: self.distribution.cdf(x), _inverse=lambda self, y: self.distribution.icdf(y),
+    log_abs_det_jacobian=lambda self, x, y: self.distribution.log_prob(x), __eq__=Transform.__eq__,
+)  # fmt: skip
 
 
 class AffineTransform(Transform):
@@ -683,15 +690,9 @@ class CatTransform(_OfParts):
         dim += self.event_dim
         return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)
 
-    @constraints.dependent_property
-    def domain(self) -> Any:
-        """The parts' domains."""
-        return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
-
-    @constraints.dependent_property
-    def codomain(self) -> Any:
-        """The parts' codomains."""
-        return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
+    domain, codomain = _regions(
+        lambda self, side: constraints.cat([getattr(t, side) for t in self.transforms], self.dim, self.lengths)
+    )
 
 
 class StackTransform(_OfParts):
@@ -719,40 +720,6 @@ class StackTransform(_OfParts):
         terms = [t.log_abs_det_jacobian(a, b) for a, b, t in zip(self._slice(x), self._slice(y), self.transforms)]
         return torch.stack(terms, dim=self.dim)
 
-    @constraints.dependent_property
-    def domain(self) -> Any:
-        """The parts' domains."""
-        return constraints.stack([t.domain for t in self.transforms], self.dim)
-
-    @constraints.dependent_property
-    def codomain(self) -> Any:
-        """The parts' codomains."""
-        return constraints.stack([t.codomain for t in self.transforms], self.dim)
-
-
-class CumulativeDistributionTransform(Transform):
-    """A distribution's cdf: its samples to numbers uniform in [0, 1]."""
-
-    bijective = True
-    codomain = constraints.unit_interval
-    sign = +1
-
-    _arguments = "distribution"
-
-    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size=cache_size)
-        self.distribution = distribution
-
-    @property
-    def domain(self) -> Any:
-        """The distribution's support."""
-        return self.distribution.support
-
-    def _call(self, x: Any) -> Any:
-        return self.distribution.cdf(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return self.distribution.icdf(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return self.distribution.log_prob(x)
+    domain, codomain = _regions(
+        lambda self, side: constraints.stack([getattr(t, side) for t in self.transforms], self.dim)
+    )
