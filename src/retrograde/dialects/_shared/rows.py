@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
+
+
+def reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """What reads these attributes of an object."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    if not names:
+        return lambda _: ()
+    read = attrgetter(*names)
+    return lambda x: (read(x),)
 
 
 def named(owner: str, members: dict[str, Any], base: type, docs: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ....ops.linalg import solve_triangular
 from ....ops.scan import cumprod
 from ....ops.selection import where as choose
 from ....ops.triangular import diagonal
-from ..._shared.rows import constructor, named
+from ..._shared.rows import constructor, named, reader
 from .._joining import concat
 from .._tensor import from_array
 from .distribution import Distribution, Shape, arguments, summed
@@ -80,17 +80,20 @@ CLASSES: dict[Family, Any] = {}
 """The classes of the families, for their divergences."""
 
 
-def parameters_of(family: Family, p: Any) -> SimpleNamespace:
+def parameters_of(family: Family, p: Any) -> Any:
     """A distribution's parameters by the names that the family has for them."""
+    if p._parameters == family.parameters:
+        return p
     return SimpleNamespace(**dict(zip(family.parameters, (getattr(p, name) for name in p._parameters))))
 
 
-def _formula(formula: Method, name: str) -> Any:
+def _formula(formula: Method, name: str, parameters: tuple[str, ...]) -> Any:
+    read = reader(parameters)
     if name in ("log_prob", "cdf", "icdf"):
-        return lambda self, value: formula(F, value, *[getattr(self, p) for p in self._parameters])
+        return lambda self, value: formula(F, value, *read(self))
 
     def of_parameters(self: Any) -> Any:
-        return formula(F, *[getattr(self, p) for p in self._parameters])
+        return formula(F, *read(self))
 
     return of_parameters if name == "entropy" else property(of_parameters)
 
@@ -129,7 +132,7 @@ def row(
         super(cls, self).__init__(*shapes)  # type: ignore[misc]
 
     found: dict[str, Any] = {
-        name: _formula(getattr(family, name), name)
+        name: _formula(getattr(family, name), name, keeps or own)
         for name in f"mean variance entropy log_prob {also}".split() if name in family.formulas
     }  # fmt: skip
     module = sys._getframe(1).f_globals["__name__"]

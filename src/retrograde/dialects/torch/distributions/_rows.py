@@ -12,7 +12,7 @@ from typing import Any
 
 from ....learn.distributions import Family
 from ... import torch
-from ..._shared.rows import constructor, named
+from ..._shared.rows import constructor, named, reader
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property
 
@@ -81,16 +81,16 @@ def checked(method: Method) -> Method:
 
 def _formula(name: str, family: Family) -> Any:
     """A family's formula as a method or property."""
-    formula, parameters = getattr(family, name), family.parameters
+    formula, read = getattr(family, name), reader(family.parameters)
     if name in _OF_VALUES:
 
         def of_value(self: Any, value: Any) -> Any:
-            return formula(F, value, *[getattr(self, p) for p in parameters])
+            return formula(F, value, *read(self))
 
         return of_value if name == "icdf" else checked(of_value)
 
     def of_parameters(self: Any) -> Any:
-        return formula(F, *[getattr(self, p) for p in parameters])
+        return formula(F, *read(self))
 
     return of_parameters if name == "entropy" else property(of_parameters)
 
@@ -140,6 +140,12 @@ def row(
         if then is not None and self._validate_args:
             then(self)
 
+    def made_plainly(self: Any, *given: Any) -> None:
+        values = broadcast_all(*given[:-1])
+        for key, value in zip(names, values):
+            setattr(self, key, value)
+        super(cls, self).__init__(values[0].size(), validate_args=given[-1])  # type: ignore[misc]
+
     def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
         if build is None:
             new = self._expanded(cls, batch_shape, _instance, kept)
@@ -166,7 +172,9 @@ def row(
         "__doc__": family.doc, "arg_constraints": constraints, **({} if support is None else {"support": support}),
         **of_family(family, tuple(formulas.split())), **({p: held(p) for p in names} if of_base else {}), **members,
     }  # fmt: skip
-    own["__init__"] = constructor(name, f"{parameters}, validate_args: bool | None = None", made)
+    plain = not (take or build or parts or then)
+    signature = f"{parameters}, validate_args: bool | None = None"
+    own["__init__"] = constructor(name, signature, made_plainly if plain else made)
     own.setdefault("expand", expand)
     for key, member in own.items():
         if isinstance(member, lazy_property):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ....learn.distributions import transforms as maps
 from ... import torch
-from ..._shared.rows import constructor, named
+from ..._shared.rows import constructor, named, reader
 from . import constraints
 from ._rows import F, unit_sigmoid
 from .utils import Number, broadcast_all, lazy_property, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
@@ -392,6 +392,7 @@ def row(
     """The class of a transform whose formulas are those of a map. arguments: of the constructor, before cache_size; they are
     kept by their names, or by `take`. `sign` says that it increases."""
     names = arguments.split()
+    read = reader(tuple(names))
 
     def made(self: Any, *given: Any) -> None:
         super(cls, self).__init__(cache_size=given[-1])
@@ -401,10 +402,10 @@ def row(
             self.__dict__.update(zip(names, given))
 
     def formula(f: Any) -> Any:
-        return lambda self, x: f(F, x, *[getattr(self, key) for key in names])
+        return lambda self, x: f(F, x, *read(self))
 
     def log_slope(self: Any, x: Any, y: Any) -> Any:
-        return formulas.log_slope(F, x, lambda: y, *[getattr(self, key) for key in names])
+        return formulas.log_slope(F, x, lambda: y, *read(self))
 
     own: dict[str, Any] = {"__eq__": lambda self, other: isinstance(other, cls), "__doc__": doc}
     if formulas is not None:
