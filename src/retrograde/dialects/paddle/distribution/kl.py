@@ -15,17 +15,16 @@ from .discrete import Categorical
 from .distribution import register_kl
 
 
-def _of(family: Family, as_family: Family) -> Any:
-    formula = DIVERGENCES[as_family, as_family]
+def _of(family: Family) -> Any:
+    # PaddlePaddle has the divergence of single trials for geometric distributions, too.
+    known = d.Bernoulli if family is d.Geometric else family
+    formula = DIVERGENCES[known, known]
     return lambda p, q: formula(F, parameters_of(family, p), parameters_of(family, q))
 
 
-for _family in (
-    c.Beta, c.Cauchy, c.ContinuousBernoulli, c.Dirichlet, c.Exponential, c.Gamma, c.Laplace, c.LogNormal,
-    c.MultivariateNormal, c.Normal, c.Uniform, d.Bernoulli, d.Binomial, d.Geometric, d.Poisson,
-):  # fmt: skip
-    # PaddlePaddle has the divergence of single trials for geometric distributions, too.
-    register_kl(CLASSES[_family], CLASSES[_family])(_of(_family, d.Bernoulli if _family is d.Geometric else _family))
+for _family, _cls in CLASSES.items():
+    if (_family, _family) in DIVERGENCES and _family is not c.Gumbel:  # of which PaddlePaddle knows none
+        register_kl(_cls, _cls)(_of(_family))
 
 
 @register_kl(Categorical, Categorical)

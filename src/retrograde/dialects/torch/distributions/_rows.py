@@ -49,7 +49,7 @@ def _arange(start: int, stop: int, like: Any) -> Any:
 F = SimpleNamespace(
     **{name: getattr(torch, name) for name in (
         "abs", "atan", "atanh", "clamp", "cos", "digamma", "erf", "erfinv", "exp", "expm1", "floor", "full_like",
-        "isclose", "lgamma", "log", "log1p", "logit", "mvlgamma", "reciprocal", "sigmoid", "sign", "tan", "tanh", "where",
+        "isclose", "lgamma", "log", "log1p", "logit", "mvlgamma", "reciprocal", "sigmoid", "sign", "sqrt", "tan", "tanh", "where",
         "xlogy",
     )},
     **{name: getattr(torch.special, name) for name in ("gammainc", "i0e", "i1e", "xlog1py")},

@@ -118,7 +118,7 @@ Gamma = row(
     c.Gamma, "concentration rate", "log_prob cdf mean var entropy kl_loss", positive="concentration rate",
     raises="for parameters that are not above 0", then=_special(DiGamma), docs="The shape parameter. | The inverse of the scale.",
     _survival_function=lambda self, x, a, rate: FUNCTIONS["igammac"](a, rate * x),
-    _sd=lambda self, a, rate: FUNCTIONS["sqrt"](a) / rate,
+    _sd=lambda self, a, rate: F.sqrt(a) / rate,
     _mode=lambda self, a, rate: F.where(a > 1, (a - 1) / rate, math.nan),
     sample=drawn(lambda stream, size, a, b: stream.gamma(a, 1 / b, size)),
 )  # fmt: skip
@@ -158,7 +158,7 @@ Bernoulli = row(
 Geometric = row(
     d.Geometric, "probs", "log_prob mean var entropy kl_loss", whole=True, dtype=int32, named_later=True, positive="probs",
     then=_unit, raises=UNIT, docs="The probabilities.", within=lambda x, p: F.floor(x) >= 0, before=F.floor,
-    _cdf=_geometric_cdf, _sd=lambda self, p: FUNCTIONS["sqrt"](1 - p) / p,
+    _cdf=_geometric_cdf, _sd=lambda self, p: F.sqrt(1 - p) / p,
     _mode=lambda self, p: FUNCTIONS["zeros_like"](p, dtype=self.dtype),
     sample=drawn(lambda stream, size, a: stream.geometric(a, size) - 1),
 )  # fmt: skip
