@@ -60,21 +60,10 @@ def _beta(f: F, p: Any, q: Any) -> V:
     return t1 - t2 + (p1 - q1) * f.digamma(p1) + (p0 - q0) * f.digamma(p0) + (sum_q - sum_p) * f.digamma(sum_p)
 
 
-@divergence(Binomial, Binomial)
-def _binomial(f: F, p: Any, q: Any) -> V:
-    """Of binomials with as many trials."""
-    return p.total_count * _bernoulli(f, p, q)
-
-
 @divergence(Categorical, Categorical)
 def _categorical(f: F, p: Any, q: Any) -> V:
     t = f.where(q.probs == 0, math.inf, p.probs * (p.logits - q.logits))
     return f.sum(f.where(p.probs == 0, 0.0, t))
-
-
-@divergence(Cauchy, Cauchy)
-def _cauchy(f: F, p: Any, q: Any) -> V:
-    return f.log(((p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2) / (4 * p.scale * q.scale))
 
 
 @divergence(ContinuousBernoulli, ContinuousBernoulli)
@@ -154,16 +143,18 @@ def _pareto(f: F, p: Any, q: Any) -> V:
     return f.where(p.scale < q.scale, math.inf, result)
 
 
-@divergence(Poisson, Poisson)
-def _poisson(f: F, p: Any, q: Any) -> V:
-    return p.rate * (f.log(p.rate) - f.log(q.rate)) - (p.rate - q.rate)
-
-
 @divergence(Uniform, Uniform)
 def _uniform(f: F, p: Any, q: Any) -> V:
     result = f.log((q.high - q.low) / (p.high - p.low))
     return f.where((q.low > p.low) | (q.high < p.high), math.inf, result)
 
+
+DIVERGENCES |= {
+    # Of binomials with as many trials.
+    (Binomial, Binomial): lambda f, p, q: p.total_count * _bernoulli(f, p, q),
+    (Cauchy, Cauchy): lambda f, p, q: f.log(((p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2) / (4 * p.scale * q.scale)),
+    (Poisson, Poisson): lambda f, p, q: p.rate * (f.log(p.rate) - f.log(q.rate)) - (p.rate - q.rate),
+}  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ between families
 
@@ -190,11 +181,6 @@ for _p, _qs, _parameter in _INFINITE:
 
 def _x_log_x(f: F, x: V) -> V:
     return f.xlogy(x, x)
-
-
-@divergence(Bernoulli, Poisson)
-def _bernoulli_poisson(f: F, p: Any, q: Any) -> V:
-    return -Bernoulli.ask("entropy", f, p) - (p.probs * f.log(q.rate) - q.rate)
 
 
 @divergence(Beta, ContinuousBernoulli)
@@ -225,16 +211,6 @@ def _beta_normal(f: F, p: Any, q: Any) -> V:
     t3 = mean * (1 - mean) / (total + 1) + mean**2
     spread = 0.5 * t3 - q.loc * mean + 0.5 * q.loc**2
     return -Beta.ask("entropy", f, p) + 0.5 * f.log(variance * 2 * math.pi) + spread / variance
-
-
-@divergence(Beta, Uniform)
-def _beta_uniform(f: F, p: Any, q: Any) -> V:
-    return f.where((q.low > 0.0) | (q.high < 1.0), math.inf, -Beta.ask("entropy", f, p) + f.log(q.high - q.low))
-
-
-@divergence(ContinuousBernoulli, Exponential)
-def _continuous_bernoulli_exponential(f: F, p: Any, q: Any) -> V:
-    return -ContinuousBernoulli.ask("entropy", f, p) - f.log(q.rate) + q.rate * ContinuousBernoulli.ask("mean", f, p)
 
 
 @divergence(ContinuousBernoulli, Normal)
@@ -268,11 +244,6 @@ def _exponential_normal(f: F, p: Any, q: Any) -> V:
     variance, square = q.scale**2, p.rate**2
     t1 = 0.5 * f.log(square * variance * 2 * math.pi)
     return t1 - 1 + (f.reciprocal(square) - q.loc / p.rate + q.loc**2 * 0.5) / variance
-
-
-@divergence(Gamma, Exponential)
-def _gamma_exponential(f: F, p: Any, q: Any) -> V:
-    return -Gamma.ask("entropy", f, p) - f.log(q.rate) + q.rate * p.concentration / p.rate
 
 
 @divergence(Gamma, Gumbel)
@@ -396,3 +367,13 @@ def _uniform_pareto(f: F, p: Any, q: Any) -> V:
     t1 = f.log(q.alpha * q.scale**q.alpha * width)
     t2 = (_x_log_x(f, p.high) - _x_log_x(f, p.low) - width) / width
     return f.where(p.low < q.scale, math.inf, t2 * (q.alpha + 1) - t1)
+
+
+DIVERGENCES |= {
+    (Bernoulli, Poisson): lambda f, p, q: -Bernoulli.ask("entropy", f, p) - (p.probs * f.log(q.rate) - q.rate),
+    (Beta, Uniform): lambda f, p, q: f.where(
+        (q.low > 0.0) | (q.high < 1.0), math.inf, -Beta.ask("entropy", f, p) + f.log(q.high - q.low)),
+    (ContinuousBernoulli, Exponential): lambda f, p, q: (
+        -ContinuousBernoulli.ask("entropy", f, p) - f.log(q.rate) + q.rate * ContinuousBernoulli.ask("mean", f, p)),
+    (Gamma, Exponential): lambda f, p, q: -Gamma.ask("entropy", f, p) - f.log(q.rate) + q.rate * p.concentration / p.rate,
+}  # fmt: skip

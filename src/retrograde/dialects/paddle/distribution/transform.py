@@ -95,8 +95,9 @@ def _row(formulas: Map, name: str, parameters: str = "", event_axes: int = 0, **
         return formulas.log_slope(F, x, lambda: self._forward(x), *[getattr(self, key) for key in names])
 
     own = {
-        "_forward": formula("forward"), "_inverse": formula("inverse"), "_forward_log_det_jacobian": log_slope,
-        "_event_axes": event_axes, "__doc__": formulas.doc, "__module__": __name__, **members,
+        "_forward": formula("forward"), "_inverse": formula("inverse"), "_event_axes": event_axes, "__doc__": formulas.doc,
+        "__module__": __name__, **({"_forward_log_det_jacobian": log_slope} if "log_slope" in formulas.formulas else {}),
+        **members,
     }  # fmt: skip
     if names:
         own["__init__"] = constructor(name, ", ".join(names), made)
@@ -114,14 +115,8 @@ PowerTransform = _row(
 )  # fmt: skip
 
 
-class AbsTransform(Transform):
-    """|x|, whose inverse is both -y and y."""
-
-    def _forward(self, x: Any) -> Any:
-        return ew.absolute(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return -y, y
+# The inverse is both -y and y.
+AbsTransform = _row(maps.Abs, "AbsTransform", _inverse=lambda self, y: (-y, y))
 
 
 class ReshapeTransform(Transform):

@@ -40,10 +40,6 @@ def _normal_sample(self: Any, sample_shape: Any = ()) -> Any:
         return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
 
-def _normal(self: Any, sample_shape: Any = ()) -> Any:
-    return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
-
-
 @checked
 def _normal_log_prob(self: Any, value: Any) -> Any:
     # In PyTorch's order of operations.
@@ -57,10 +53,6 @@ def _laplace(self: Any, sample_shape: Any = ()) -> Any:
     return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
 
-def _cauchy(self: Any, sample_shape: Any = ()) -> Any:
-    return self.loc + torch.empty(self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale
-
-
 def _student(self: Any, sample_shape: Any = ()) -> Any:
     x = standard_normal(self._extended_shape(sample_shape), self.df.dtype)
     return self.loc + self.scale * (x * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df))
@@ -68,11 +60,14 @@ def _student(self: Any, sample_shape: Any = ()) -> Any:
 
 Normal = row(
     families.Normal, "loc, scale", LOCATION_SCALE, c.real, bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0,
-    sample=_normal_sample, rsample=_normal, log_prob=_normal_log_prob,
+    sample=_normal_sample, rsample=lambda self, sample_shape=(): self.loc + standard_normal(
+        self._extended_shape(sample_shape), self.loc.dtype) * self.scale, log_prob=_normal_log_prob,
 )  # fmt: skip
 Laplace = row(families.Laplace, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=_laplace)
 Cauchy = row(
-    families.Cauchy, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=_cauchy, mean=_full(math.nan, "loc"),
+    families.Cauchy, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True,
+    rsample=lambda self, sample_shape=(): self.loc + torch.empty(
+        self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale, mean=_full(math.nan, "loc"),
     variance=_full(math.inf, "loc"),
 )  # fmt: skip
 StudentT = row(
@@ -115,18 +110,9 @@ VonMises = row(
 # ------------------------------------------------------------------------------------------ intervals
 
 
-def _bounds(self: Any) -> Any:
-    """Each bound is limited by the other."""
-    return {"low": c.less_than(self.high), "high": c.greater_than(self.low)}
-
-
 def _in_order(self: Any) -> None:
     if not torch.lt(self.low, self.high).all():
         raise ValueError("Uniform: low must be less than high everywhere")
-
-
-def _uniform(self: Any, sample_shape: Any = ()) -> Any:
-    return self.low + torch.rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low)
 
 
 @checked
@@ -136,9 +122,10 @@ def _uniform_log_prob(self: Any, value: Any) -> Any:
 
 
 Uniform = row(
-    families.Uniform, "low, high", property(_bounds),
+    families.Uniform, "low, high", property(lambda self: {"low": c.less_than(self.high), "high": c.greater_than(self.low)}),
     c.dependent_property(lambda self: c.interval(self.low, self.high), is_discrete=False, event_dim=0), has_rsample=True,
-    then=_in_order, rsample=_uniform, log_prob=_uniform_log_prob,
+    then=_in_order, rsample=lambda self, sample_shape=(): self.low + torch.rand(
+        self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low), log_prob=_uniform_log_prob,
 )  # fmt: skip
 
 
@@ -215,13 +202,10 @@ def _dirichlet_mode(self: Any) -> Any:
     return torch.where(edge.unsqueeze(-1), corner, mode)
 
 
-def _dirichlet(self: Any, sample_shape: Any = ()) -> Any:
-    return torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
-
-
 Dirichlet = row(
     families.Dirichlet, "concentration", {"concentration": c.independent(c.positive, 1)}, c.simplex, bases=EXPONENTIAL,
-    take=_dirichlet_take, has_rsample=True, mode=property(_dirichlet_mode), rsample=_dirichlet,
+    take=_dirichlet_take, has_rsample=True, mode=property(_dirichlet_mode),
+    rsample=lambda self, sample_shape=(): torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape))),
     expand=lambda self, batch_shape, _instance=None: self._expanded(
         Dirichlet, batch_shape, _instance, ("concentration",), self._event_shape),
 )  # fmt: skip
@@ -255,10 +239,6 @@ Kumaraswamy = row(
 # ------------------------------------------------------------------------------------------ positive numbers
 
 
-def _exponential(self: Any, sample_shape: Any = ()) -> Any:
-    return torch.empty(self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate
-
-
 def _gamma(self: Any, sample_shape: Any = ()) -> Any:
     shape = self._extended_shape(sample_shape)
     value = torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
@@ -279,7 +259,8 @@ def _ratio(self: Any, sample_shape: Any = ()) -> Any:
 
 Exponential = row(
     families.Exponential, "rate", {"rate": c.positive}, c.nonnegative, bases=EXPONENTIAL, has_rsample=True,
-    _mean_carrier_measure=0, rsample=_exponential,
+    _mean_carrier_measure=0, rsample=lambda self, sample_shape=(): torch.empty(
+        self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate,
 )  # fmt: skip
 Gamma = row(
     families.Gamma, "concentration, rate", {"concentration": c.positive, "rate": c.positive}, c.nonnegative,

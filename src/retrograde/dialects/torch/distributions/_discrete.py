@@ -221,9 +221,8 @@ class Categorical(Distribution):
         drawn = torch.multinomial(rows.detach(), sample_shape.numel(), True).T
         return drawn.reshape(self._extended_shape(sample_shape))
 
+    @checked
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
         index, log_pmf = value.long().unsqueeze(-1), self.logits
         if index.shape[:-1] != log_pmf.shape[:-1]:
             index, log_pmf = torch.broadcast_tensors(index, log_pmf)

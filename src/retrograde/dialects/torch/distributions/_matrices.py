@@ -9,7 +9,7 @@ from ....learn.distributions import continuous as families
 from ... import torch
 from . import constraints as c
 from ._continuous import Beta, Chi2
-from ._rows import F, mahalanobis, solve
+from ._rows import F, checked, mahalanobis, solve
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .kl import register_kl
@@ -122,9 +122,8 @@ class MultivariateNormal(ByCovariance):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, eps)
 
+    @checked
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
         return families.MultivariateNormal.log_prob(F, value, self.loc, self._unbroadcasted_scale_tril)
 
     def entropy(self) -> Any:
@@ -226,9 +225,8 @@ class LowRankMultivariateNormal(Distribution):
         moved = self.loc + batch_mv(self._unbroadcasted_cov_factor, eps_factor)
         return moved + self._unbroadcasted_cov_diag.sqrt() * eps_diag
 
+    @checked
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
         factor, diagonal = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
         squares = low_rank_mahalanobis(factor, diagonal, value - self.loc, self._capacitance_tril)
         log_det = low_rank_log_det(diagonal, self._capacitance_tril)
@@ -351,9 +349,8 @@ class Wishart(ByCovariance, ExponentialFamily):
         """Whether a mask is set anywhere in the batch."""
         return mask.amax([-(x + 1) for x in range(len(self._batch_shape))]) if self._batch_shape else mask
 
+    @checked
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
         nu, p = self.df, self._event_shape[-1]
         factor = self._unbroadcasted_scale_tril
         return (
@@ -409,9 +406,8 @@ class LKJCholesky(Distribution):
         diagonal = torch.clamp(1 - torch.sum(w**2, dim=-1), min=torch.finfo(w.dtype).tiny).sqrt()
         return w + torch.diag_embed(diagonal)
 
+    @checked
     def log_prob(self, value: Any) -> Any:
-        if self._validate_args:
-            self._validate_sample(value)
         return families.LKJCholesky.log_prob(F, value, self.dim, self.concentration)
 
 

@@ -6,6 +6,7 @@ drawn from its stream. What a family does not have is written beside, as a metho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +72,7 @@ _OF_PARAMETERS = ("mean", "mode", "stddev", "variance")
 def checked(method: Method) -> Method:
     """A method of a value, which is checked first where values are."""
 
+    @functools.wraps(method)
     def of_value(self: Any, value: Any) -> Any:
         if self._validate_args:
             self._validate_sample(value)
