@@ -70,6 +70,8 @@ class Values:
     def raw(self, value: int) -> bytes | None:
         """The bytes of a value in the order of its axes; None for one that is kept as a digest."""
         kept = self._record.values[value]
+        if value in self._record.replaced:
+            return self._record.replaced[value].tobytes()
         if kept.offset < 0:
             return None
         n = math.prod(kept.shape) * dtype_named(kept.dtype).itemsize
