@@ -7,6 +7,7 @@ program's values (repairs.py). A record of a widened run (wide.py) is computed a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,9 +18,9 @@ from ...core.primitive import PRIMITIVES
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ...tape.engine import fit
 from .kinds import ACCUMULATE, COTANGENT, GAVE, OP, PASS, PASSED, REREAD, RESULT, UPDATE, WRITE
-from .record import ABSENT, NOWHERE, Event, Kept, Record, name_of
+from .record import ABSENT, NOWHERE, Event, Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide
-from .wide import rules, wide_option, wide_params
+from .wide import rules, wide_option, wide_params, wider
 
 FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
 """What a kernel or a derivative raises that is given something that it does not know."""
@@ -27,13 +28,14 @@ FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeErr
 
 @dataclass
 class Force:
-    """A value that is put in the place of what an event makes, under conditions."""
+    """A value of the other program that is put in the place of one of this, under conditions."""
 
-    array: np.ndarray
-    known: int = ABSENT
-    """The value of the other program that it is."""
-    where: Sequence[tuple[int, np.ndarray]] = ()
-    """It is put there only where these values (of this record, as computed anew) are these arrays."""
+    value: int
+    """Its number in the other program's record."""
+    order: tuple[int, ...] | None = None
+    """The order in which its axes are taken, if it lies otherwise there."""
+    where: Sequence[tuple[int, int]] = ()
+    """It is put there only where these values (of this record, as computed anew) are those of the other program."""
 
 
 @dataclass
@@ -44,12 +46,22 @@ class Changes:
     """(event, output) -> what it makes."""
     operands: dict[tuple[int, int], Force] = field(default_factory=dict)
     """(event, position) -> what it reads."""
-    gradients: dict[tuple[int, int, int], np.ndarray] = field(default_factory=dict)
-    """(pass as numbered by the engine, operation, output) -> the gradient that arrives there."""
-    arrivals: dict[int, np.ndarray] = field(default_factory=dict)
+    gradients: dict[tuple[int, int, int], Force] = field(default_factory=dict)
+    """(place of the pass, operation, output) -> the gradient that arrives there."""
+    arrivals: dict[int, Force] = field(default_factory=dict)
     """The event at which a gradient arrives at a leaf -> what arrives there."""
-    cleared: dict[int, bool] = field(default_factory=dict)
+    adds: dict[int, bool] = field(default_factory=dict)
     """The same -> whether it is added to what was there before."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is changed."""
+        return not any(vars(self).values())
+
+    def update(self, other: Changes) -> None:
+        """Take over what another one changes."""
+        for mine, others in zip(vars(self).values(), vars(other).values()):
+            mine.update(others)
 
 
 class _Edge:
@@ -73,11 +85,14 @@ class _Recorded:
 class Replay:
     """One evaluation of a record anew; `record` is the outcome."""
 
-    def __init__(self, original: Record, changes: Changes, tolerance: float = 1e-5, *, widened: bool = False,
+    def __init__(self, original: Record, changes: Changes, other: Values, tolerance: float = 1e-5, *, widened: bool = False,
                  everything: bool = False) -> None:  # fmt: skip
-        """everything: compute all anew, whether it can have become another or not."""
+        """other: the values of the other program, which take the place of this one's.
+
+        everything: compute all anew, whether it can have become another or not.
+        """
         self._original, self._changes, self._tolerance, self._widened = original, changes, tolerance, widened
-        self._values = Values(original)
+        self._values, self._other = Values(original), other
         self.new: dict[int, np.ndarray] = {}
         """Values that have become others."""
         self.assumed: dict[int, int] = {}
@@ -85,6 +100,9 @@ class Replay:
         self.lost: set[str] = set()
         """What could not be computed anew, and stands as it was."""
         self._sums: dict[tuple[int, int, int], np.ndarray] = {}
+        self._places: dict[int, int] = {}
+        """Passes by the engine's number -> their places."""
+        self._ended: set[int] = set()
         self._plain: dict[int, bool] = {}
         """Passes that run -> whether their derivatives are not recorded as operations themselves."""
         self._parts: dict[tuple[int, int], dict[int, np.ndarray]] = {}
@@ -103,7 +121,8 @@ class Replay:
         if value == ABSENT:
             return None
         known = self.new.get(value)
-        return self._values.array(value) if known is None else known
+        found = self._values.array(value) if known is None else known
+        return found.astype(wider(found.dtype), copy=False) if self._widened and found is not None else found
 
     def _event(self, number: int, e: Event) -> None:
         kind = e.kind
@@ -124,29 +143,40 @@ class Replay:
         elif kind == RESULT:
             self._result(e)
         elif kind == PASSED:
-            self._sums = {key: g for key, g in self._sums.items() if key[0] != e.detail[0]}
+            self._ended.add(e.detail[0])
         for output, value in enumerate(e.outs):
             force = self._changes.results.get((number, output))
-            if force is not None and self._holds(force):
-                self._put(value, force.array)
-                if force.known != ABSENT:
-                    self.assumed[value] = force.known
+            if force is not None and self._holds(force) and self._force(value, force):
+                self.assumed[value] = force.value
         self._made.update(e.outs)
 
     def _holds(self, force: Force) -> bool:
-        for value, wanted in force.where:
-            have = self.array(value)
-            if have is None or have.size != wanted.size:
+        for value, known in force.where:
+            have, wanted = self.array(value), self._other.array(known)
+            if have is None or wanted is None or have.size != wanted.size:
                 return False
             if apart(as_wide(have), as_wide(wanted), self._tolerance).relative > self._tolerance:
                 return False
         return True
 
+    def _force(self, value: int, force: Force) -> bool:
+        """Put the other program's value in the place of one; False where that cannot be."""
+        array, shape = self._other.array(force.value), tuple(self._kept[value].shape)
+        if array is None or array.size != math.prod(shape):
+            self.lost.add("a value too large to be kept")
+            return False
+        array = array.transpose(force.order) if force.order is not None else array
+        own = dtype_named(self._kept[value].dtype)
+        self._put(value, array.reshape(shape).astype(own))
+        return True
+
     def _put(self, value: int, array: np.ndarray) -> None:
         kept = self._kept[value]
         shape = tuple(kept.shape)
-        before = self.array(value)
-        array = array.reshape(shape) if array.shape != shape and array.size == np.prod(shape, dtype=int) else array
+        before = self.array(value) if value < len(self._original.values) else None
+        if self._widened and kept.dtype == "float32":  # of single precision there, too, such as data
+            array = array.astype(np.float32)
+        array = array.reshape(shape) if array.shape != shape and array.size == math.prod(shape) else array
         if before is not None and before.dtype == array.dtype and before.shape == array.shape and (
             before.tobytes() == array.tobytes()
         ):  # fmt: skip
@@ -162,11 +192,10 @@ class Replay:
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
             if force is not None and self._holds(force):
-                ins[position] = len(self._kept)
-                self._kept.append(Kept(force.array.shape, name_of(force.array.dtype), -1))
-                self.new[ins[position]] = force.array
-                self.assumed[ins[position]] = force.known
-                self._stirred = True
+                self._kept.append(self._kept[value])
+                if self._force(len(self._kept) - 1, force):
+                    ins[position] = len(self._kept) - 1
+                    self.assumed[ins[position]] = force.value
         if ins != list(e.ins):
             e = self._events[number] = e._replace(ins=ins)
         if not (self._everything or any(v in self.new for v in ins)):
@@ -225,14 +254,16 @@ class Replay:
         old = self._values.raw(value)
         source = e.ins[1] if len(e.ins) > 1 else ABSENT
         if source == ABSENT:  # not said what was written: a value of late that was just that
-            source = next((v for v in reversed(list(self.new)[-64:]) if self._values.raw(v) == old and v not in e.outs), ABSENT)
+            late = [v for v in list(self.new)[-64:] if v < len(self._original.values) and v not in e.outs]
+            source = next((v for v in reversed(late) if self._values.raw(v) == old), ABSENT)
         if source not in self.new:
-            if source == ABSENT and any(v in self.new for v in e.ins):
+            constant = source == ABSENT and (a := self._values.array(value)) is not None and a.size and (a == a.flat[0]).all()
+            if source == ABSENT and not constant and any(v in self.new for v in e.ins):
                 self.lost.add(e.name)
             return
         shape, array = tuple(self._kept[value].shape), self.new[source]
         try:
-            array = array.reshape(shape) if array.size == np.prod(shape, dtype=int) else np.broadcast_to(array, shape)
+            array = array.reshape(shape) if array.size == math.prod(shape) else np.broadcast_to(array, shape)
         except ValueError:
             self.lost.add(e.name)
             return
@@ -242,7 +273,9 @@ class Replay:
 
     def _begin(self, e: Event) -> None:
         run, again, *roots = e.detail
+        self._sums = {key: g for key, g in self._sums.items() if key[0] not in self._ended}
         self._plain[run] = not again
+        self._places[run] = len(self._places)
         for i, value in enumerate(e.outs):
             g = self.array(value)
             if g is not None and roots[2 * i] != NOWHERE:
@@ -262,9 +295,9 @@ class Replay:
         run, operation, output = e.detail
         value = e.outs[0]
         self._arrived(e, value, (run, operation, output))
-        forced = self._changes.gradients.get((run, operation, output))
+        forced = self._changes.gradients.get((self._places[run], operation, output))
         if forced is not None:
-            self._put(value, forced)
+            self._force(value, forced)
         g = self.array(value)
         made = self._original.events[operation]
         if g is None or not self._plain.get(run, False):
@@ -321,8 +354,8 @@ class Replay:
             self._arrived(e, contribution, (run, at[0], 0))
         forced = self._changes.arrivals.get(number)
         if forced is not None:
-            self._put(contribution, forced)
-        adds = self._changes.cleared.get(number, bool(had))
+            self._force(contribution, forced)
+        adds = self._changes.adds.get(number, bool(had))
         if not (self._everything or contribution in self.new or before in self.new or adds != bool(had)):
             return
         g, held = self.array(contribution), self.array(before)
