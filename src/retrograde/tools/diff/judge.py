@@ -1,4 +1,4 @@
-"""Which results of two programs are the same, and the first that is not. Called by compare.py, and by onward.py again and again."""
+"""Which results of two programs are the same, and the first that is not. Called by compare.py and onward.py."""
 
 from __future__ import annotations
 

@@ -67,6 +67,8 @@ class Onward:
         self.found: list[Apart] = []
         self.notes: list[str] = []
         self._lost: set[str] = set()
+        self._loose: Apart | None = None
+        """The last difference, where what comes right behind it is known to differ, too."""
         self._first = judged
 
     def search(self) -> None:
@@ -121,6 +123,8 @@ class Onward:
         apart = next((one for one in self.found if one.identity == identity), None)
         if apart is None and finding.kind == CUT:  # what comes back through operations that are known to differ
             apart = next((one for one in self.found if lines & one.lines), None)
+        if apart is None and self._loose is not None and len(lines) == 2 and lines <= self._loose.lines:
+            apart = self._loose  # of one line, one after the other
         if apart is None:
             apart = Apart(self._shown(alignment, finding, bad.title), Changes(), identity)
             self.found.append(apart)
@@ -138,6 +142,7 @@ class Onward:
             self._settled.add(key(bad))
             if min(bad.leaf) >= 0 and (bad.a is None or bad.b is None):
                 self._settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
+        self._loose = apart if repairs.loose else None
         apart.lines |= lines
         apart.lines.update((is_a, *at[:2]) for is_a, n in repairs.touched
                            if (at := _at(alignment.a if is_a else alignment.b, n)) is not None)  # fmt: skip

@@ -29,9 +29,9 @@ from .side import ARRANGING, Side
 from .values import apart, as_wide, is_telling, norm_of
 from .wide import wide_params, wider
 
-AHEAD, NEAR, MANY = 24, 8, 64
-"""How many operations behind a difference are looked at, how many of those the programs may come together at, and how many
-ways of that are tried."""
+AHEAD, NEAR, MANY, ENOUGH = 24, 8, 64, 2
+"""How many operations behind a difference are looked at, how many of those the programs may come together at, how many ways of
+that are tried, and how many values on end have to be A's for it."""
 
 
 class Repairs:
@@ -42,10 +42,12 @@ class Repairs:
         self._known = known
         self.touched: set[tuple[bool, int]] = set()
         """The events of A (True) and B that have been passed over."""
+        self.loose = False
+        """Whether what comes right behind the difference is known to differ, too."""
         self.alignment, self.a, self.b = alignment, alignment.a, alignment.b
         self._explanation = explanation
         self._norms: dict[int, tuple[list[float], list[int]]] = {}
-        self._alike: dict[tuple[bool, Any], list[int]] = {}
+        self._alike: dict[Any, list[int]] | None = None
 
     def after(self, finding: Finding, result: Result) -> Changes:
         """The changes after which the result does not differ for this reason."""
@@ -55,7 +57,9 @@ class Repairs:
             p, q = finding.values
             if q in self.b.producer:
                 made = self.b.producer[q]
-                changes.results[made, list(self.b.events[made].outs).index(q)] = Force(p, self._order(p, q))
+                turned = len(self.a.values.shape(p)) == 2 and self._lies_across()
+                order = (1, 0) if turned else self._order(p, q)
+                changes.results[made, list(self.b.events[made].outs).index(q)] = Force(p, order)
         elif finding.kind == CLEARED:
             self._clearings(changes)
         elif finding.kind == CUT:
@@ -102,6 +106,11 @@ class Repairs:
                 fits.sort(key=lambda o: float(np.abs(wide_x.transpose(o) - wide_y).max(initial=0.0)))  # ties: as they were
         return None if not fits or fits[0] == tuple(range(n)) else fits[0]
 
+    def _lies_across(self) -> bool:
+        """Whether the weights that are the same in both programs lie the other way round in B."""
+        pairs = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.alignment.leaves.pairs]
+        return any(self.alignment.matched_b(q) and self._order(p, q) == (1, 0) for p, q in pairs)
+
     # ------------------------------------------------------------------------------------------ what is the same again
 
     def _place(self, side: Side, number: int) -> int:
@@ -109,20 +118,17 @@ class Repairs:
         return bisect.bisect_right(side.passes, number)
 
     def _like(self, side: Side, number: int, place: int) -> list[int]:
-        """The events of one kind and line between two backward passes, with this one."""
-        e = side.events[number]
-        key = (side is self.a, place, e.kind, e.name, e.file, e.line, tuple(e.caller))
-        if key not in self._alike:
-            kind = (side is self.a, "kinds")
-            if kind not in self._alike:
-                self._alike[kind] = []
-                for n, other in enumerate(side.events):
-                    if other.kind in (OP, UPDATE, WRITE):
-                        k = (side is self.a, self._place(side, n), other.kind, other.name, other.file, other.line,
-                             tuple(other.caller))  # fmt: skip
-                        self._alike.setdefault(k, []).append(n)
-            self._alike.setdefault(key, [])
-        return self._alike[key]
+        """The events of one kind and line between two backward passes."""
+        if self._alike is None:
+            self._alike = {}
+            for one in (self.a, self.b):
+                for n, e in enumerate(one.events):
+                    if e.kind in (OP, UPDATE, WRITE):
+                        self._alike.setdefault(self._likeness(one, e, self._place(one, n)), []).append(n)
+        return self._alike.get(self._likeness(side, side.events[number], place), [])
+
+    def _likeness(self, side: Side, e: Event, place: int) -> object:
+        return side is self.a, place, e.kind, e.name, e.file, e.line, tuple(e.caller)
 
     def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
         """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
@@ -148,6 +154,7 @@ class Repairs:
             return
         (na, ia), value, (nb, ib), is_operand, order = found
         reached = self.b.events[nb].ins[ib] if is_operand else self.b.events[nb].outs[ib]
+        resized = self.a.values.size(value) != self.b.values.size(reached)
         read = self._before(changes, reached, eb)
         self.touched |= {(True, ea), (True, na), (False, eb), (False, nb)}
         self.touched |= {(False, n) for n in self._explanation.region(reached)}
@@ -158,16 +165,23 @@ class Repairs:
             if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
                 makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
                 numbers += [(self.a, i), (self.b, j)]
+        x, y = self.a.events[ea], self.b.events[eb]
+        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
+                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
         for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
             source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
             slots = self.b.events[at].ins if is_operand else self.b.events[at].outs
             k = max(ia, -1 - ia)
             if k >= len(source) or ib >= len(slots) or source[k] == ABSENT or slots[ib] == ABSENT:
                 continue
-            if self.a.values.size(source[k]) != self.b.values.size(slots[ib]):
+            if not resized and self.a.values.size(source[k]) != self.b.values.size(slots[ib]):
                 continue
             operands = [(self.b.events[j].outs[y], self.a.events[i].outs[x])
                         for (x, y), i, j in zip(makers, made[::2], made[1::2])]  # fmt: skip
+            if not operands:
+                mine, theirs = self.a.events[p], self.b.events[q]
+                operands = [(theirs.ins[j], mine.ins[i]) for i, j in direct
+                            if i < len(mine.ins) and j < len(theirs.ins) and theirs.ins[j] < self._known]  # fmt: skip
             if n and not operands:  # nothing says that it is the same there
                 break
             where = operands if n else ()
@@ -192,9 +206,7 @@ class Repairs:
                 continue
             if w < self._known:
                 pairs_read.append((match.value, w))
-            for v in self.alignment.members.get(self.alignment.classes_a.get(match.value, match.value), [match.value]):
-                if self._arriving(changes, v, w, place_a, place_b):
-                    break
+            self._arriving(changes, match.value, w, place_a, place_b)
             end = self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w
             j = leaves.get(w, of_leaf.get(end, -1))
             if j in pairs:
@@ -203,16 +215,37 @@ class Repairs:
 
     def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
         """Let the gradient that arrives at a value in a pass be A's."""
-        i, j = self.a.producer.get(va, -1), self.b.producer.get(vb, -1)
-        if min(i, j) < 0:
+        mine = self._receiving(self.a, self.alignment.members.get(self.alignment.classes_a.get(va, va), [va]), place_a)
+        theirs = self._receiving(self.b, self.alignment.found.get(self.alignment.classes_a.get(va, va), []), place_b)
+        if vb not in theirs:
+            theirs = self._receiving(self.b, [vb], place_b)
+        if not mine or not theirs or self.a.values.size(va) != self.b.values.size(vb):
             return False
-        out_a, out_b = (list(s.events[n].outs).index(v) if v in s.events[n].outs else -1
-                        for s, n, v in ((self.a, i, va), (self.b, j, vb)))  # fmt: skip
-        g, h = self.a.cotangents.get((place_a, i, out_a)), self.b.cotangents.get((place_b, j, out_b))
-        if g is None or h is None or self.a.values.size(g) != self.b.values.size(h):
-            return False
-        changes.gradients.setdefault((place_b, j, out_b), Force(g, self._order(va, vb)))
+        if len(mine) == len(theirs):
+            v = list(mine)[list(theirs).index(vb)]
+            changes.gradients.setdefault((place_b, *theirs[vb][1:]), Force(mine[v][0], self._order(v, vb)))
+            return True
+        # What one program computes more often than the other: the sum arrives at the first.
+        for n, (w, (_, operation, output)) in enumerate(theirs.items()):
+            all_of_it = Force(ABSENT) if n else Force(
+                next(iter(mine.values()))[0], self._order(next(iter(mine)), w), more=[g for g, _, _ in list(mine.values())[1:]]
+            )  # fmt: skip
+            changes.gradients.setdefault((place_b, operation, output), all_of_it)
         return True
+
+    def _receiving(self, side: Side, values: Sequence[int], place: int) -> dict[int, tuple[int, int, int]]:
+        """Those of some values at which a gradient arrives in a pass, with that, and the operation and output; not one that is
+        made of another."""
+        found: dict[int, tuple[int, int, int]] = {}
+        for v in values:
+            n = side.producer.get(v, -1)
+            if n < 0 or v not in side.events[n].outs or not found.keys().isdisjoint(side.events[n].ins):
+                continue
+            output = list(side.events[n].outs).index(v)
+            g = side.cotangents.get((place, n, output))
+            if g is not None:
+                found[v] = (g, n, output)
+        return found
 
     def _leaf(self, changes: Changes, i: int, j: int) -> None:
         """Let what arrives at a leaf be A's, in all passes."""
@@ -243,29 +276,64 @@ class Repairs:
         tried = 0
         for _, m, n in ways:
             (nb, ib, is_operand, w), (na, ia, v) = places[m], sources[n]
-            if self.a.values.size(v) != self.b.values.size(w) or tried >= MANY:
-                continue
             given, have = self.a.values.array(v), self.b.values.array(w)
-            if given is None or have is None or given.dtype.kind != have.dtype.kind:
+            if given is None or have is None or given.dtype.kind != have.dtype.kind or tried >= MANY:
                 continue
-            shape = tuple(have.shape)
-            orders = [None] if given.shape == shape or given.size == 1 else [
-                o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == shape]  # fmt: skip
-            if not orders and [s for s in given.shape if s != 1] == [s for s in shape if s != 1]:
-                orders = [None]
-            for order in orders[:2]:
-                put = (given if order is None else given.transpose(order)).reshape(shape)
-                if given.size > 1 and apart(as_wide(put), as_wide(have), 1e-6).relative <= 1e-6:
-                    continue
+            for order in self._arrangements(given, have, not m and not n and x.name == y.name):
+                put = given if order is None else given.transpose(order)
+                if put.size == have.size:
+                    put = put.reshape(have.shape)
+                    if given.size > 1 and apart(as_wide(put), as_wide(have), 1e-6).relative <= 1e-6:
+                        continue
                 tried += 1
-                score, whole = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
-                if score > best[0]:
-                    best = score, ((na, ia), v, (nb, ib), is_operand, order)
-                if whole and score > 2:
-                    return best[1]
-        if best[1] is None and not later and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]):
+                run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                if run > best[0]:
+                    best = run, ((na, ia), v, (nb, ib), is_operand, order)
+                if run >= ENOUGH or (run and to_the_end):
+                    return self._of_one_kind(ea, eb, na, nb) or best[1]
+        if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
+            x.name == y.name or not later
+        ):  # fmt: skip
             return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
         return best[1]
+
+    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+        """The results of two operations, where the next ones correspond to each other as they do: each is a difference by itself."""
+        chains = [self._chain(self.a, ea, na), self._chain(self.b, eb, nb)]
+        if len(chains[0]) != len(chains[1]) or len(chains[0]) < 2:
+            return None
+        names = [[side.events[n].name for n in chain] for side, chain in zip((self.a, self.b), chains)]
+        if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):  # in another order: one difference
+            return None
+        sorts = [[(side.values.shape(e.outs[0]), PRIMITIVES[e.name].kind if e.name in PRIMITIVES else "", len(e.ins))
+                  for e in (side.events[n] for n in chain)] for side, chain in zip((self.a, self.b), chains)]  # fmt: skip
+        if sorts[0] != sorts[1]:
+            return None
+        self.loose = True
+        v, w = self.a.events[ea].outs[0], self.b.events[eb].outs[0]
+        return (ea, 0), v, (eb, 0), False, None if self.alignment.agree(v, w) else self._order(v, w)
+
+    def _chain(self, side: Side, start: int, end: int) -> list[int]:
+        """The operations from one to another, where each reads what the one before it makes, and makes nothing else."""
+        found = [start]
+        while found[-1] != end and len(found) < NEAR:
+            e = side.events[found[-1]]
+            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if side.events[n].kind == OP and (
+                side.within.get(n) == side.within.get(start))}  # fmt: skip
+            if e.kind != OP or len(e.outs) != 1 or len(readers) != 1:
+                return []
+            found.append(readers.pop())
+        return found if found[-1] == end else []
+
+    def _arrangements(self, given: np.ndarray, have: np.ndarray, of_any_size: bool) -> list[tuple[int, ...] | None]:
+        """The orders of axes in which one array may take the place of the other."""
+        if given.shape == have.shape or (of_any_size and given.size != have.size and given.ndim == have.ndim):
+            return [None]
+        if given.size != have.size:
+            return []
+        if given.size == 1 or [n for n in given.shape if n != 1] == [n for n in have.shape if n != 1]:
+            return [None]
+        return [o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == have.shape][:2]
 
     def _later(self, side: Side, number: int, count: int) -> list[int]:
         """The next operations that read, directly or not, what an event makes, before the next backward pass."""
@@ -293,10 +361,10 @@ class Repairs:
     def _goes_on(
         self, ea: int, eb: int, later: Sequence[int], nb: int, ib: int, is_operand: bool, put: np.ndarray
     ) -> tuple[int, bool]:  # fmt: skip
-        """How many of the next values are A's if one is given, and whether all are."""
+        """How many of the next values on end are A's if one is given, and whether none follows that is not."""
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
-        score, whole = 0, True
+        run = 0
         for n in (eb, *later):
             e = self.b.events[n]
             if n == nb and not is_operand:
@@ -314,8 +382,7 @@ class Repairs:
             if n == nb:
                 arrays[ib] = put
             if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or (e.params and not params):
-                whole = False
-                continue
+                return run, False
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
                 params = wide_params(params)
@@ -323,17 +390,15 @@ class Repairs:
                 with np.errstate(all="ignore"):
                     out = prim.numpy_kernel(*arrays, **params)
             except FAILURES:
-                whole = False
-                continue
+                return run, False
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
                 if e.name in ARRANGING or not is_telling(array):
                     continue
-                if self._is_in_a(array, ea):
-                    score += 1
-                else:
-                    whole = False
-        return score, whole
+                if not self._is_in_a(array, ea):
+                    return run, False
+                run += 1
+        return run, True
 
     def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
         """Whether A computes an array behind an event."""

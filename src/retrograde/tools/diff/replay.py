@@ -31,11 +31,13 @@ class Force:
     """A value of the other program that is put in the place of one of this, under conditions."""
 
     value: int
-    """Its number in the other program's record."""
+    """Its number in the other program's record; ABSENT for zeros."""
     order: tuple[int, ...] | None = None
     """The order in which its axes are taken, if it lies otherwise there."""
     where: Sequence[tuple[int, int]] = ()
     """It is put there only where these values (of this record, as computed anew) are those of the other program."""
+    more: Sequence[int] = ()
+    """Values that are added to it."""
 
 
 @dataclass
@@ -76,7 +78,9 @@ class _Edge:
 class _Recorded:
     """An operation of a record as its derivative's rule sees a node."""
 
-    def __init__(self, prim: Primitive, params: dict[str, Any], edges: Sequence[_Edge | None], outs: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self, prim: Primitive, params: dict[str, Any], edges: Sequence[_Edge | None], outs: Sequence[np.ndarray]
+    ) -> None:
         self.prim, self.params, self.edges = prim, params, tuple(edges)
         self.shape, self.dtype = outs[0].shape, outs[0].dtype
         self.outs = tuple((a.shape, a.dtype) for a in outs)
@@ -114,7 +118,9 @@ class Replay:
         self._at = 0
         for self._at, e in enumerate(original.events):
             self._event(self._at, e)
-        self.record = Record(self._events, self._kept, original.leaves, original.files, original.content, original.given, self.new)
+        self.record = Record(
+            self._events, self._kept, original.leaves, original.files, original.content, original.given, self.new
+        )
 
     def array(self, value: int) -> np.ndarray | None:
         """What a value is now; None for one that is not there, or was too large to be kept."""
@@ -161,13 +167,16 @@ class Replay:
 
     def _force(self, value: int, force: Force) -> bool:
         """Put the other program's value in the place of one; False where that cannot be."""
-        array, shape = self._other.array(force.value), tuple(self._kept[value].shape)
-        if array is None or array.size != math.prod(shape):
+        shape, own = tuple(self._kept[value].shape), dtype_named(self._kept[value].dtype)
+        array = np.zeros(shape, own) if force.value == ABSENT else self._other.array(force.value)
+        for other in force.more:
+            more = self._other.array(other)
+            array = None if array is None or more is None else array + more.reshape(array.shape)
+        if array is None:
             self.lost.add("a value too large to be kept")
             return False
         array = array.transpose(force.order) if force.order is not None else array
-        own = dtype_named(self._kept[value].dtype)
-        self._put(value, array.reshape(shape).astype(own))
+        self._put(value, (array.reshape(shape) if array.size == math.prod(shape) else array).astype(own))
         return True
 
     def _put(self, value: int, array: np.ndarray) -> None:
