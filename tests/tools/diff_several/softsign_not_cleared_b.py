@@ -12,4 +12,3 @@ for i in range(4):
     loss = ((out - y[i]) ** 2).mean()
     loss.backward()  # parts 2
     optimizer.step()
-    pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import itertools
 import json
 import mmap
@@ -26,7 +27,7 @@ import numpy as np
 from ..._state import Observer
 from ...backend.numpy import NUMPY
 from ...core.node import Accumulate, Node, Slot
-from ...core.record import Primitive
+from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
 from ..arrays import inside, owner_of
 from . import places
@@ -104,11 +105,14 @@ class Record:
 
     def __init__(
         self, events: list[Event], values: list[Kept], leaves: list[Leaf], files: list[str], content: memoryview,
-        given: dict[int, dict[str, Any]] | None = None, replaced: dict[int, np.ndarray] | None = None,
+        given: dict[int, dict[str, Any]] | None = None, modules: dict[str, str] | None = None,
+        replaced: dict[int, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.events, self.values, self.leaves, self.files, self.content = events, values, leaves, files, content
         self.given = given or {}
         """An operation or an optimiser's step -> its parameters, where it has any that another process can have, too."""
+        self.modules = modules or {}
+        """The name of a primitive -> the module that registers it."""
         self.replaced = replaced or {}
         """Values that are other than what the program had (replay.py)."""
 
@@ -119,6 +123,7 @@ class Record:
         values: list[Kept] = []
         leaves: list[Leaf] = []
         files: list[str] = []
+        modules: dict[str, str] = {}
         with open(folder / "events.jsonl", encoding="utf-8") as lines:
             for line in lines:
                 part = json.loads(line)
@@ -126,6 +131,7 @@ class Record:
                 values += map(Kept._make, part["values"])
                 leaves += map(Leaf._make, part["leaves"])
                 files += part["files"]
+                modules.update(part.get("modules", {}))
         with open(folder / "values.bin", "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
@@ -134,7 +140,16 @@ class Record:
             with open(folder / "given.pickle", "rb") as pickled:
                 while pickled.peek(1):
                     given.update(pickle.load(pickled))  # noqa: S301 - what a process of ours has written a moment ago
-        return cls(events, values, leaves, files, memoryview(content), given)
+        return cls(events, values, leaves, files, memoryview(content), given, modules)
+
+
+    def primitive(self, name: str) -> Primitive | None:
+        """The primitive of an operation; None for a user's function."""
+        module = self.modules.get(name)
+        if module is None:
+            return None
+        importlib.import_module(module)
+        return PRIMITIVES.get(name)
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -246,6 +261,7 @@ class Recorder(Observer):
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
         self.given: dict[int, dict[str, Any]] = {}
         """The parameters of operations and steps, by their numbers."""
+        self.modules: dict[str, str] = {}
         self._thread = threading.get_ident()
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
@@ -331,7 +347,7 @@ class Recorder(Observer):
         lines, binary, pickled = self._sinks
         leaves, files = self._written_tables
         part = {"events": self.events, "values": self.values, "leaves": self.leaves[leaves:],
-                "files": self.files[files:]}  # fmt: skip
+                "files": self.files[files:], "modules": self.modules}  # fmt: skip
         lines.write(json.dumps(part, separators=(",", ":")) + "\n")
         binary.write(self.content)
         pickled.write(_pickled(self.given))
@@ -351,7 +367,8 @@ class Recorder(Observer):
     def record(self) -> Record:
         """The record of a Recorder without a folder."""
         self._settle()
-        return Record(self.events, self.values, self.leaves, self.files, memoryview(bytes(self.content)), self.given)
+        content = memoryview(bytes(self.content))
+        return Record(self.events, self.values, self.leaves, self.files, content, self.given, self.modules)
 
     # ------------------------------------------------------------------------------------------ reading memory
 
@@ -454,6 +471,8 @@ class Recorder(Observer):
                              () if node is None else self._edges(node.edges))  # fmt: skip
         if params:
             self.given[number] = params
+        if prim.name not in self.modules and isinstance(prim, Primitive):
+            self.modules[prim.name] = prim.module
         for a, value in zip(arrays, outs):
             self._note(a, value, number)
         if node is not None:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.primitive import PRIMITIVES
 from .align import Alignment
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
@@ -29,9 +28,9 @@ from .side import ARRANGING, Side
 from .values import apart, as_wide, is_telling, norm_of
 from .wide import wide_params, wider
 
-AHEAD, NEAR, MANY, ENOUGH = 24, 8, 64, 2
+AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
 """How many operations behind a difference are looked at, how many of those the programs may come together at, how many ways of
-that are tried, and how many values on end have to be A's for it."""
+that are tried, and how many values on end have to be A's for it: right behind the operations that differ, and further on."""
 
 
 class Repairs:
@@ -289,7 +288,7 @@ class Repairs:
                 run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
                 if run > best[0]:
                     best = run, ((na, ia), v, (nb, ib), is_operand, order)
-                if run >= ENOUGH or (run and to_the_end):
+                if run >= (ENOUGH if n == 0 and nb == eb else MORE) or (run and to_the_end):
                     return self._of_one_kind(ea, eb, na, nb) or best[1]
         if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
             x.name == y.name or not later
@@ -298,14 +297,14 @@ class Repairs:
         return best[1]
 
     def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
-        """The results of two operations, where the next ones correspond to each other as they do: each is a difference by itself."""
+        """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
         chains = [self._chain(self.a, ea, na), self._chain(self.b, eb, nb)]
         if len(chains[0]) != len(chains[1]) or len(chains[0]) < 2:
             return None
         names = [[side.events[n].name for n in chain] for side, chain in zip((self.a, self.b), chains)]
         if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):  # in another order: one difference
             return None
-        sorts = [[(side.values.shape(e.outs[0]), PRIMITIVES[e.name].kind if e.name in PRIMITIVES else "", len(e.ins))
+        sorts = [[(side.values.shape(e.outs[0]), (prim := side.record.primitive(e.name)) and prim.kind, len(e.ins))
                   for e in (side.events[n] for n in chain)] for side, chain in zip((self.a, self.b), chains)]  # fmt: skip
         if sorts[0] != sorts[1]:
             return None
@@ -325,7 +324,7 @@ class Repairs:
             found.append(readers.pop())
         return found if found[-1] == end else []
 
-    def _arrangements(self, given: np.ndarray, have: np.ndarray, of_any_size: bool) -> list[tuple[int, ...] | None]:
+    def _arrangements(self, given: np.ndarray, have: np.ndarray, of_any_size: bool) -> Sequence[tuple[int, ...] | None]:
         """The orders of axes in which one array may take the place of the other."""
         if given.shape == have.shape or (of_any_size and given.size != have.size and given.ndim == have.ndim):
             return [None]
@@ -333,7 +332,7 @@ class Repairs:
             return []
         if given.size == 1 or [n for n in given.shape if n != 1] == [n for n in have.shape if n != 1]:
             return [None]
-        return [o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == have.shape][:2]
+        return [*(o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == have.shape)][:2]
 
     def _later(self, side: Side, number: int, count: int) -> list[int]:
         """The next operations that read, directly or not, what an event makes, before the next backward pass."""
@@ -376,7 +375,7 @@ class Repairs:
                 if len(e.ins) > 1 and e.ins[1] in new:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
-            prim = PRIMITIVES.get(e.name)
+            prim = self.b.record.primitive(e.name)
             params = self.b.record.given.get(n, {})
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:

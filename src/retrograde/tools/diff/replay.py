@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.primitive import PRIMITIVES
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ...tape.engine import fit
 from .kinds import ACCUMULATE, COTANGENT, GAVE, OP, PASS, PASSED, REREAD, RESULT, UPDATE, WRITE
@@ -119,7 +118,8 @@ class Replay:
         for self._at, e in enumerate(original.events):
             self._event(self._at, e)
         self.record = Record(
-            self._events, self._kept, original.leaves, original.files, original.content, original.given, self.new
+            self._events, self._kept, original.leaves, original.files, original.content, original.given,
+            original.modules, self.new,
         )
 
     def array(self, value: int) -> np.ndarray | None:
@@ -209,7 +209,7 @@ class Replay:
             e = self._events[number] = e._replace(ins=ins)
         if not (self._everything or any(v in self.new for v in ins)):
             return
-        prim = PRIMITIVES.get(e.name)
+        prim = self._original.primitive(e.name)
         if prim is None:
             return  # a user's function: what it computes inside has been recorded by itself
         found = self._computed(e, prim, ins)
@@ -323,7 +323,7 @@ class Replay:
     def _pull(self, run: int, operation: int, parts: dict[int, np.ndarray]) -> None:
         """Hand on what the derivative of an operation makes of the gradients that have arrived at it."""
         e = self._events[operation]
-        prim = PRIMITIVES.get(e.name)
+        prim = self._original.primitive(e.name)
         if prim is None or not e.edges:
             return
         arrays = [self.array(v) for v in e.ins]
