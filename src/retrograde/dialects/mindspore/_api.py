@@ -17,7 +17,7 @@ from .._shared.registry import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place_form", "missing", "named", "near",
     "submodule", "value_errors",
 ]  # fmt: skip
 
@@ -47,6 +47,7 @@ def value_errors(f: Callable[..., Any]) -> Callable[..., Any]:
 
 REGISTRY = Registry("mindspore", "MindSpore", check_cast)
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
+attributes = REGISTRY.attributes
 FUNCTIONS = REGISTRY.functions
 """What `mindspore.ops` offers as functions, by name."""
 METHODS = REGISTRY.methods

@@ -12,7 +12,8 @@ from .._shared.registry import Message, Registry, aliases, named, near, submodul
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "check_shape", "deprecated",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "attributes", "check_shape",
+    "deprecated",
     "in_place_form", "missing", "named", "near", "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
 
@@ -87,6 +88,7 @@ REGISTRY = Registry(
     second_names={"input": "x", "other": "y", "dim": "axis"},
 )  # fmt: skip
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
+attributes = REGISTRY.attributes
 FUNCTIONS = REGISTRY.functions
 """What the module `paddle` offers, by name."""
 METHODS = REGISTRY.methods

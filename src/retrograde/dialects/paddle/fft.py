@@ -10,7 +10,7 @@ from ...core.value import dtype_of, shape_of
 from ...ops import fft as op
 from ...tensor import fft as native
 from .._shared.axes import axes_of, axis_of, integer, integers
-from ._api import missing, write_out
+from ._api import attributes, write_out
 from ._device import check_device
 from ._dtype import FROM_NUMPY, as_dtype, default_dtype, float32
 from ._promote import single, to_dtype
@@ -143,6 +143,4 @@ __all__ = [
     "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.fft", name, __all__)
+__getattr__ = attributes(globals())

@@ -10,7 +10,7 @@ from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
-from ._api import missing
+from ._api import attributes
 from ._gather import gather
 from ._operators import METHODS as _METHODS
 from ._promote import single
@@ -173,5 +173,4 @@ def reindex_heter_graph(
     )  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.geometric", name, __all__)
+__getattr__ = attributes(globals())

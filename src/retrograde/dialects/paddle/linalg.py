@@ -23,7 +23,7 @@ from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
 from .._shared.axes import axes_of, integer, integers
-from ._api import REGISTRY, api, missing, write_out
+from ._api import REGISTRY, api, attributes, write_out
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, int32
 from ._operators import matmul
@@ -376,6 +376,4 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, out: An
 for _name in __all__:  # `input=` and `dim=`, as the functions of the module `paddle` take them
     globals()[_name] = REGISTRY.renaming(globals()[_name])
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.linalg", name, __all__)
+__getattr__ = attributes(globals())

@@ -13,7 +13,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import fft as ops
 from ...ops import structural as st
 from . import _dtype
-from ._api import with_out
+from ._api import attributes, with_out
 from ._axes import axes_of, axis_of, integer
 from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
@@ -283,7 +283,4 @@ def rfftfreq(
     return _frequencies("fft.rfftfreq", np.fft.rfftfreq, n, d, dtype, device, requires_grad)
 
 
-def __getattr__(name: str) -> Any:
-    from ._api import missing
-
-    raise missing("torch.fft", name, globals())
+__getattr__ = attributes(globals())

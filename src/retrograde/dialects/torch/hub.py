@@ -7,7 +7,7 @@ import re as _re
 from typing import Any as _Any
 from urllib.parse import urlparse as urlparse
 
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 
 _folder: str | None = None
 
@@ -48,6 +48,4 @@ load, list, help, load_state_dict_from_url, download_url_to_file = map(
     _refuse, ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file")
 )
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.hub", name, globals())
+__getattr__ = _attributes(globals())

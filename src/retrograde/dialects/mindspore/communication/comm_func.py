@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....backend import processes
-from .._api import missing
+from .._api import attributes
 from .._assign import write
 from .._tensor import Tensor, from_array
 from ..ops import _between
@@ -123,6 +123,4 @@ __all__ = [
     "isend", "recv", "reduce", "reduce_scatter_tensor", "scatter_tensor", "send",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.communication.comm_func", name, __all__)
+__getattr__ = attributes(globals())

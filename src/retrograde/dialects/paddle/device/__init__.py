@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import cuda
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._device import (
     CPUPlace,
     CUDAPlace,
@@ -50,5 +50,4 @@ def synchronize(device: Any = None) -> None:
     check_device("synchronize", device)
 
 
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.device", name, globals())
+__getattr__ = _attributes(globals())

@@ -12,8 +12,7 @@ from ...._state import is_grad_enabled as _is_grad_enabled
 from ...._tree import flatten as _flatten
 from ....learn.data_parallel import Reducer as _Reducer
 from .. import nn as _nn
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._tensor import Tensor as _Tensor
 from ._collective import (
     Group, P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, all_to_all, alltoall, alltoall_single, barrier,
@@ -161,7 +160,6 @@ def spawn(
         context.join()
     return context
 
-
 __all__ = [
     "DataParallel", "Group", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "all_to_all",
     "alltoall", "alltoall_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group",
@@ -170,8 +168,4 @@ __all__ = [
     "wait",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in ("fleet", "launch"):
-        return _submodule(__name__, name)
-    raise _missing("paddle.distributed", name, __all__)
+__getattr__ = _attributes(globals(), "fleet", "launch")

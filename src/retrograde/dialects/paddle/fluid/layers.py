@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.value import shape_of
 from ... import paddle as _p
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._conversion import assign, cast
 from .._creation import arange, linspace
 from .._operators import add, divide, floor_divide, multiply, remainder, subtract
@@ -409,6 +409,4 @@ globals().update(
     reduce_logsumexp=_p.logsumexp, tanh_shrink=F.tanhshrink,
 )  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.layers", name, globals())
+__getattr__ = _attributes(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import paddle as _paddle
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .dygraph.learning_rate_scheduler import LearningRateDecay
 
 _new = _paddle.optimizer
@@ -62,6 +62,4 @@ __all__ = [
     "AdamaxOptimizer", "Lamb", "LambOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer", "SGDOptimizer",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.optimizer", name, globals())
+__getattr__ = _attributes(globals())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._paths import otherwise
+from .._api import attributes
 from .dataset import (
     ChainDataset,
     ComposeDataset,
@@ -32,6 +30,4 @@ __all__ = [
     "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "get_worker_info", "random_split",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    return otherwise("paddle.io", name, __all__)
+__getattr__ = attributes(globals())

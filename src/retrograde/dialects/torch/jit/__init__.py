@@ -8,7 +8,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import Final
 
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._grad_modes import no_grad as _no_grad
 from .._tensor import Tensor as _Tensor
 from ..nn.modules.module import Module as _Module
@@ -124,10 +124,4 @@ class ScriptFunction:
 save, load = _unsupported("save"), _unsupported("load")
 _get_trace_graph = _unsupported("_get_trace_graph", "torch.fx.symbolic_trace gives the graph of a module")
 
-
-def __getattr__(name: str) -> _Any:
-    if name == "annotations":
-        from .._api import submodule
-
-        return submodule(__name__, name)
-    raise _missing("torch.jit", name, globals())
+__getattr__ = _attributes(globals(), "annotations")

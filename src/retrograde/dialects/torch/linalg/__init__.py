@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._linalg_error import _LinAlgError as LinAlgError
 from . import _top_level as _top_level
 from ._factor import (
@@ -51,6 +49,4 @@ __all__ = [
     "tensorsolve", "vander", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.linalg", name, __all__)
+__getattr__ = _attributes(globals())

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import _activations, _image, _layers, _losses, _norms
 from ..._api import FUNCTIONS as _F
-from ..._api import missing
+from ..._api import attributes
 from ..._assign import write
 from ..._dtype import as_dtype
 from ..._promote import FLOATING, single, tensor_argument, to_dtype
@@ -234,7 +234,4 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     return _losses.reduced(losses, _losses.check_reduction("kl_div", reduction))
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.mint.nn.functional", name, globals())
-
-
+__getattr__ = attributes(globals())

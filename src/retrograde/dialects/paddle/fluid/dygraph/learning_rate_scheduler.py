@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....paddle.optimizer import lr as _lr
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 
 
 class LearningRateDecay(_lr.LRScheduler):
@@ -227,6 +227,4 @@ __all__ = [
     "MultiStepDecay", "NaturalExpDecay", "NoamDecay", "PiecewiseDecay", "PolynomialDecay", "ReduceLROnPlateau", "StepDecay",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.dygraph.learning_rate_scheduler", name, globals())
+__getattr__ = _attributes(globals())

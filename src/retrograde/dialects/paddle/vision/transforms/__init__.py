@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from . import functional as F
 from .functional import (
     adjust_brightness,
@@ -457,6 +457,4 @@ __all__ = [
     "to_tensor", "vflip",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.vision.transforms", name, __all__)
+__getattr__ = _attributes(globals())

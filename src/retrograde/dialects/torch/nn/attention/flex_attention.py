@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..._api import missing
+from ..._api import attributes
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
 
@@ -35,6 +35,4 @@ class AuxRequest(NamedTuple):
 
 create_block_mask, create_mask, flex_attention = map(_refusing, ("create_block_mask", "create_mask", "flex_attention"))
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nn.attention.flex_attention", name, globals())
+__getattr__ = attributes(globals())

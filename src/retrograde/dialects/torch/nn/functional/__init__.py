@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys as _sys
-from typing import Any as _Any
 
 from ...._shared.guard import at_home as _at_home
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ..._api import with_out as _with_out
 from ..._statistics import cosine_similarity, pairwise_distance, pdist
 from ._activations import (
@@ -157,6 +156,4 @@ for _name, _f in list(globals().items()):
     if _name[0] != "_":
         _at_home(_f, _sys.modules[__name__], _name)
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.nn.functional", name, globals())
+__getattr__ = _attributes(globals())

@@ -12,7 +12,7 @@ from ....._tree import flatten
 from .....core.value import make
 from .....learn.data_parallel import Bucket, Reducer
 from ... import distributed as dist
-from ..._api import missing
+from ..._api import attributes
 from ..._grad_modes import is_grad_enabled, no_grad
 from ..._tensor import Tensor
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
@@ -247,5 +247,4 @@ class _Shadow(JoinHook):
         ddp._joined, ddp._reducer.divisor = False, ddp.process_group.size()
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nn.parallel.distributed", name, globals())
+__getattr__ = attributes(globals())

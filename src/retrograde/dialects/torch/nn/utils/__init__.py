@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from . import (
     clip_grad,
     convert_parameters,
@@ -31,6 +29,4 @@ from .memory_format import convert_conv2d_weight_memory_format, convert_conv3d_w
 from .spectral_norm import remove_spectral_norm, spectral_norm
 from .weight_norm import remove_weight_norm, weight_norm
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.nn.utils", name, globals())
+__getattr__ = _attributes(globals())

@@ -1,8 +1,6 @@
 """`torch.utils.data`: datasets, samplers and the DataLoader, in this process."""
 
-from typing import Any
-
-from ..._api import missing
+from ..._api import attributes
 from . import _utils, collate, dataloader, dataset, distributed, sampler
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
@@ -53,6 +51,4 @@ __all__ = [
     "sampler",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.utils.data", name, __all__)
+__getattr__ = attributes(globals())
