@@ -140,12 +140,12 @@ def paddings(op: str, padding: Any, axes: int, channel_last: bool = False) -> Pa
     return result
 
 
-_LAYOUTS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+LAYOUTS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 def channels_last(op: str, data_format: str, axes: int) -> bool:
     """Whether a layout has the channels last; raises ValueError for one that is not known."""
-    first, last = _LAYOUTS[axes]
+    first, last = LAYOUTS[axes]
     if data_format == first:
         return False
     if data_format == last:

@@ -1,0 +1,31 @@
+"""Functions of a row, an image or a space, which differ in the number of axes only: `conv1d`, `conv2d`, `conv3d`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Function = Callable[..., Any]
+
+_TENSORS = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
+_KERNELS = {1: "K", 2: "KH, KW", 3: "KD, KH, KW"}
+_FLAT = {1: "", 2: " in the flattened image", 3: " in the flattened space"}
+
+
+def of_axes(
+    name: str, doc: str, make: Callable[[str, int], Function], *decorators: Callable[[Function], Function],
+    axes: tuple[int, ...] = (1, 2, 3),
+) -> tuple[Any, ...]:  # fmt: skip
+    """The functions `name` ("conv{}d") for each number of axes, which `make(name, axes)` makes; then they are decorated.
+
+    doc: what they are, where {x} is the shape of what they take, {k} a kernel's sizes, {flat} in what its places count.
+    """
+    found = []
+    for n in axes:
+        f = make(name.format(n), n)
+        f.__name__ = f.__qualname__ = name.format(n)
+        f.__doc__ = doc.format(x=_TENSORS[n], k=_KERNELS[n], flat=_FLAT[n], n=n)
+        for decorate in decorators:
+            f = decorate(f)
+        found.append(f)
+    return tuple(found)
