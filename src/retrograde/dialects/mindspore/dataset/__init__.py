@@ -12,14 +12,9 @@ from .._api import attributes
 from . import config, transforms
 from ._dataset import BatchInfo, Dataset
 from ._samplers import (
-    DistributedSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    SubsetSampler,
+    DistributedSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, SubsetSampler,
     WeightedRandomSampler,
-)
+)  # fmt: skip
 from ._sources import GeneratorDataset, NumpySlicesDataset
 from .config import Shuffle
 from .._paths import offer_paths

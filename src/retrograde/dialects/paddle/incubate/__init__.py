@@ -5,15 +5,9 @@ from __future__ import annotations
 from .._api import attributes as _attributes
 from . import autograd
 from .operators import (
-    graph_send_recv,
-    identity_loss,
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_sum,
-    softmax_mask_fuse,
+    graph_send_recv, identity_loss, segment_max, segment_mean, segment_min, segment_sum, softmax_mask_fuse,
     softmax_mask_fuse_upper_triangle,
-)
+)  # fmt: skip
 
 __all__ = [
     "LookAhead", "ModelAverage", "autograd", "graph_send_recv", "identity_loss", "optimizer", "segment_max", "segment_mean",

@@ -13,24 +13,9 @@ import numpy as np
 from ..._api import attributes as _attributes
 from . import functional as F
 from .functional import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_hue,
-    adjust_saturation,
-    affine,
-    center_crop,
-    crop,
-    erase,
-    hflip,
-    normalize,
-    pad,
-    perspective,
-    resize,
-    rotate,
-    to_grayscale,
-    to_tensor,
-    vflip,
-)
+    adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation, affine, center_crop, crop, erase, hflip,
+    normalize, pad, perspective, resize, rotate, to_grayscale, to_tensor, vflip,
+)  # fmt: skip
 
 
 class Compose:
