@@ -75,6 +75,16 @@ class Registry:
 
         return register
 
+    def row(self, names: str, f: Callable[..., Any], doc: str, **options: bool) -> Any:
+        """Register a function that one expression says: its names (with spaces between), the lambda, what it is.
+
+        options: as `api` takes them.
+        """
+        first, *others = names.split()
+        f.__name__ = f.__qualname__ = first
+        f.__doc__ = doc
+        return self.api(first, *others, **options)(f)  # type: ignore[arg-type]
+
     def in_place_form(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         """The method that computes `f(self, ...)` and writes it into `self`."""
         check_cast = self._check_cast

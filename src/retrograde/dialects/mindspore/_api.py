@@ -17,8 +17,8 @@ from .._shared.registry import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place_form", "missing", "named", "near",
-    "submodule", "value_errors",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place_form", "missing",
+    "named", "near", "row", "submodule", "value_errors",
 ]  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def value_errors(f: Callable[..., Any]) -> Callable[..., Any]:
 
 REGISTRY = Registry("mindspore", "MindSpore", check_cast)
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
-attributes = REGISTRY.attributes
+attributes, row = REGISTRY.attributes, REGISTRY.row
 FUNCTIONS = REGISTRY.functions
 """What `mindspore.ops` offers as functions, by name."""
 METHODS = REGISTRY.methods

@@ -16,7 +16,7 @@ from ...ops import special as sp
 from ...ops import structural as st
 from .._shared.elementwise import constant
 from . import _zero_division as zero_division
-from ._api import api
+from ._api import api, row
 from ._arithmetic import div, mul, pow, sub
 from ._dtype import FROM_NUMPY, float64
 from ._promote import (
@@ -288,13 +288,6 @@ def _added(op: str, x: Any) -> Any:
     return st.copy(total) if len(x) == 1 else total
 
 
-@api("addn", method=False)
-def addn(x: Any) -> Any:
-    """The sum of tensors of one shape."""
-    return _added("addn", x)
-
-
-@api("accumulate_n", method=False)
-def accumulate_n(x: Any) -> Any:
-    """The sum of tensors of one shape and dtype."""
-    return _added("accumulate_n", x)
+addn = row("addn", lambda x: _added("addn", x), "The sum of tensors of one shape.", method=False)
+accumulate_n = row("accumulate_n", lambda x: _added("accumulate_n", x),
+    "The sum of tensors of one shape and dtype.", method=False)  # fmt: skip

@@ -17,7 +17,7 @@ from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
 from .._shared.registry import aliases
-from ._api import api
+from ._api import api, row
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -52,16 +52,10 @@ def _cat(op: str, tensors: Any, axis: Any) -> Any:
     return st.concatenate(*parts, axis=i)
 
 
-@api(method=False)
-def cat(tensors: Any, axis: int = 0) -> Any:
-    """Tensors joined along an axis, in their common dtype."""
-    return _cat("cat", tensors, axis)
-
-
-@api("concat", method=False)
-def concat(tensors: Any, axis: int = 0) -> Any:
-    """Tensors joined along an axis, in their common dtype."""
-    return _cat("concat", tensors, axis)
+cat = row("cat", lambda tensors, axis=0: _cat("cat", tensors, axis),
+    "Tensors joined along an axis, in their common dtype.", method=False)  # fmt: skip
+concat = row("concat", lambda tensors, axis=0: _cat("concat", tensors, axis),
+    "Tensors joined along an axis, in their common dtype.", method=False)  # fmt: skip
 
 
 @api(method=False)

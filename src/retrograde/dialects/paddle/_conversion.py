@@ -16,7 +16,7 @@ from ...ops import structural as st
 from ...tape import inplace, mutation
 from .._shared.dlpack import CPU_DEVICE, imported
 from . import _dtype
-from ._api import api, take_over
+from ._api import api, row, take_over
 from ._data import check_tensor, data_array, number
 from ._device import Place, check_device
 from ._dtype import FROM_NUMPY, as_dtype
@@ -475,16 +475,10 @@ def fill_(self: Tensor, value: Any) -> Any:
     return _filled("fill_", self, int(value) if dtype_of(self).kind in "iu" else value)
 
 
-@api(function=False)
-def apply(self: Tensor, func: Any) -> Any:
-    """`func(x)`; raises RuntimeError where a gradient is wanted."""
-    return _applied(self, func)
-
-
-@api(function=False)
-def apply_(self: Tensor, func: Any) -> Any:
-    """`func(x)` written into this tensor; raises RuntimeError where a gradient is wanted."""
-    return copy_(self, _applied(self, func))
+apply = row("apply", lambda self, func: _applied(self, func),
+    "`func(x)`; raises RuntimeError where a gradient is wanted.", function=False)  # fmt: skip
+apply_ = row("apply_", lambda self, func: copy_(self, _applied(self, func)),
+    "`func(x)` written into this tensor; raises RuntimeError where a gradient is wanted.", function=False)  # fmt: skip
 
 
 def _applied(x: Tensor, func: Any) -> Any:

@@ -23,7 +23,7 @@ from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
 from .._shared.axes import axes_of, integer, integers
-from ._api import REGISTRY, api, attributes, write_out
+from ._api import REGISTRY, api, attributes, row, write_out
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, int32
 from ._operators import matmul
@@ -168,16 +168,10 @@ def eigvalsh(x: Any, UPLO: str = "L", name: Any = None) -> Any:
     return spectral.eigvalsh(_matrices("eigvalsh", x, square=True), upper=_upper("eigvalsh", UPLO))
 
 
-@api(function=False)
-def eig(x: Any, name: Any = None) -> Any:
-    """The eigenvalues and eigenvectors (columns) of square matrices, complex."""
-    return tuple(spectral.eig(_matrices("eig", x, square=True)))
-
-
-@api(function=False)
-def eigvals(x: Any, name: Any = None) -> Any:
-    """The eigenvalues of square matrices, complex."""
-    return spectral.eigvals(_matrices("eigvals", x, square=True))
+eig = row("eig", lambda x, name=None: tuple(spectral.eig(_matrices("eig", x, square=True))),
+    "The eigenvalues and eigenvectors (columns) of square matrices, complex.", function=False)  # fmt: skip
+eigvals = row("eigvals", lambda x, name=None: spectral.eigvals(_matrices("eigvals", x, square=True)),
+    "The eigenvalues of square matrices, complex.", function=False)  # fmt: skip
 
 
 @api(function=False)

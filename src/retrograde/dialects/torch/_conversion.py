@@ -7,7 +7,7 @@ from typing import Any
 from ...core.value import Value, dtype_of
 from ...ops import structural as st
 from . import _dtype
-from ._api import api
+from ._api import api, row
 from ._data import check_tensor
 from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
@@ -95,16 +95,9 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return converted(self, getattr(dtype, "dtype", as_dtype(dtype)))
 
 
-@api(function=False)
-def type_as(self: Any, other: Any) -> Any:
-    """This tensor in the dtype of another."""
-    return converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))])
-
-
-@api(function=False)
-def cpu(self: Any, memory_format: Any = None) -> Any:
-    """This tensor, which is on the CPU already."""
-    return self
+type_as = row("type_as", lambda self, other: converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))]),
+    "This tensor in the dtype of another.", function=False)  # fmt: skip
+cpu = row("cpu", lambda self, memory_format=None: self, "This tensor, which is on the CPU already.", function=False)
 
 
 @api(function=False)
@@ -114,17 +107,10 @@ def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_forma
     return self
 
 
-@api()
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy with memory of its own, through which gradients pass."""
-    return st.copy(tensor_argument("clone", input))
-
-
-@api(method=False)
-def detach(input: Any) -> Any:
-    """The same memory without history."""
-    return tensor_argument("detach", input).detach()
-
+clone = row("clone", lambda input, *, memory_format=None: st.copy(tensor_argument("clone", input)),
+    "A copy with memory of its own, through which gradients pass.")  # fmt: skip
+detach = row("detach", lambda input: tensor_argument("detach", input).detach(),
+    "The same memory without history.", method=False)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ what kind it is
 

@@ -146,4 +146,4 @@ __all__ = [
     "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_num_threads",
 ]  # fmt: skip
 
-__getattr__ = _attributes(globals(), known=vars(sys.modules[__name__]))
+__getattr__ = _attributes(vars(sys.modules[__name__]))

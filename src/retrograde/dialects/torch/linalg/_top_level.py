@@ -22,7 +22,7 @@ from ....ops.structural import transpose as permute
 from ....tape import inplace
 from ..._shared.axes import count
 from .. import random
-from .._api import api, write_out
+from .._api import api, row, write_out
 from .._graph_nodes import show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
@@ -39,17 +39,9 @@ _TRIANGULAR = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 # ------------------------------------------------------------------------------------------ determinants and inverses
 
-
-@api()
-def det(input: Any) -> Tensor:
-    """The determinant of each square matrix."""
-    return _solve.det(input)
-
-
-@api(out=True)
-def slogdet(input: Any) -> Any:
-    """Sign and logarithm of the absolute value of the determinant."""
-    return _SLOGDET(_solve.slogdet(input))
+det = row("det", lambda input: _solve.det(input), "The determinant of each square matrix.")
+slogdet = row("slogdet", lambda input: _SLOGDET(_solve.slogdet(input)),
+    "Sign and logarithm of the absolute value of the determinant.", out=True)  # fmt: skip
 
 
 @api()
@@ -62,22 +54,11 @@ def logdet(input: Any) -> Tensor:
     return where(equal(sign, np.asarray(-1, dtype_of(sign))), np.asarray(math.nan, dtype_of(value)), value)
 
 
-@api(out=True)
-def inverse(input: Any) -> Tensor:
-    """The inverse of each square matrix; raises LinAlgError for a singular one."""
-    return _solve.inv(input)
-
-
-@api()
-def pinverse(input: Any, rcond: float = 1e-15) -> Tensor:
-    """The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zero."""
-    return _solve.pinv(input, rcond)
-
-
-@api()
-def matrix_exp(input: Any) -> Tensor:
-    """The exponential of each square matrix."""
-    return _solve.matrix_exp(input)
+inverse = row("inverse", lambda input: _solve.inv(input),
+    "The inverse of each square matrix; raises LinAlgError for a singular one.", out=True)  # fmt: skip
+pinverse = row("pinverse", lambda input, rcond=1e-15: _solve.pinv(input, rcond),
+    "The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zero.")  # fmt: skip
+matrix_exp = row("matrix_exp", lambda input: _solve.matrix_exp(input), "The exponential of each square matrix.")
 
 
 @api(out=True)
@@ -147,16 +128,10 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     return write_out("lu", results, out)
 
 
-@api("lu", function=False)
-def _lu_method(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The LU factors in one matrix and the row exchanges."""
-    return lu(self, pivot, get_infos)
-
-
-@api(out=True)
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
-    """The X with AX = B for the matrix that `lu` has factorised."""
-    return _factor.lu_solve(LU_data, LU_pivots, input)
+_lu_method = row("lu", lambda self, pivot=True, get_infos=False: lu(self, pivot, get_infos),
+    "The LU factors in one matrix and the row exchanges.", function=False)  # fmt: skip
+lu_solve = row("lu_solve", lambda input, LU_data, LU_pivots: _factor.lu_solve(LU_data, LU_pivots, input),
+    "The X with AX = B for the matrix that `lu` has factorised.", out=True)  # fmt: skip
 
 
 @api(method=False, out=True)
