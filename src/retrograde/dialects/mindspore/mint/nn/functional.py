@@ -228,10 +228,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
     if not log_target:
         return _losses.kl_div(input, target, reduction)
-    losses = _F["exp"](target) * (target - input)
-    if reduction == "batchmean":
-        return _losses.reduced(losses, "sum") / input.shape[0]
-    return _losses.reduced(losses, _losses.check_reduction("kl_div", reduction))
+    return _losses.formulas.divergence(_F["exp"](target) * (target - input), reduction, "kl_div", input.shape)
 
 
 __getattr__ = attributes(globals())

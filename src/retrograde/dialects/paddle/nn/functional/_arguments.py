@@ -12,7 +12,6 @@ import numpy as np
 from ....._errors import ShapeError
 from .....core import unwrap
 from .....core.value import Value, dtype_of, ndim_of, shape_of
-from .....ops import reduction as rd
 from .....ops import structural as st
 from ..._dtype import ALL, FROM_NUMPY
 
@@ -67,20 +66,6 @@ def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     if not -ndim <= axis < max(ndim, 1):
         raise ValueError(f"{op}: {name} must be in [{-ndim}, {max(ndim, 1) - 1}], got {axis}")
     return axis % ndim if ndim else 0
-
-
-def check_reduction(op: str, reduction: str) -> str:
-    """The reduction; raises ValueError for an unknown one."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{op}: reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
-    return reduction
-
-
-def reduced(losses: Any, reduction: str) -> Any:
-    """Losses as they are, their mean or their sum."""
-    if reduction == "none":
-        return losses
-    return (rd.mean if reduction == "mean" else rd.sum)(losses, axis=tuple(range(ndim_of(losses))), keepdims=False)
 
 
 def per_axis(op: str, name: str, value: Any, axes: int) -> Sizes:

@@ -10,6 +10,7 @@ import numpy as np
 from .....core.unwrap import concrete
 from .....core.value import dtype_of, ndim_of, shape_of
 from .....learn import losses as formulas
+from .....learn.losses import check_reduction, reduced
 from .....ops import ctc
 from .....ops import elementwise as ew
 from .....ops import loss_classes as lc
@@ -20,7 +21,7 @@ from .....ops.activation import softplus
 from .....ops.indexing import take, take_along_axis
 from ..._api import aliases, deprecated, to_dtype
 from ..._tensor import from_array
-from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
+from ._arguments import axis_of, fixed, floating, move_axis, squeezed, tensor
 from .common import label_smooth
 
 _INT64 = np.dtype(np.int64)
@@ -112,8 +113,7 @@ def cross_entropy(
     mean be over those that count. Raises ValueError where shapes do not fit, IndexError for a label that is no class.
     """
     op = "cross_entropy"
-    if reduction not in ("mean", "sum", "none"):
-        check_reduction(op, reduction)
+    check_reduction(op, reduction)
     x, y = floating(op, input, "input"), tensor(op, label, "label")
     shape = shape_of(x)
     if not shape:
@@ -214,7 +214,6 @@ def multi_margin_loss(
 ) -> Any:  # fmt: skip
     """The mean over classes of max(0, margin - input[label] + input[class])^p, the label's own class left out."""
     op = "multi_margin_loss"
-    check_reduction(op, reduction)
     x, y = floating(op, input, "input"), tensor(op, label, "label")
     if ndim_of(x) != 2 or tuple(shape_of(y)) != (shape_of(x)[0],):
         raise ValueError(
@@ -226,7 +225,7 @@ def multi_margin_loss(
     at = concrete(op, y).astype(np.int64)
     terms = formulas.hinge(margin - take_along_axis(x, at.reshape(-1, 1), axis=1) + x) ** int(p)
     losses = rd.mean(terms, axis=(1,), keepdims=False) - margin**p / shape_of(x)[1]  # the term of the own class
-    return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction)
+    return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction, op)
 
 
 def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
@@ -291,7 +290,6 @@ def rnnt_loss(
     fastemit_lambda: by what part gradients of labels are raised. Raises ValueError where shapes and lengths do not fit.
     """
     op = "rnnt_loss"
-    check_reduction(op, reduction)
     x = floating(op, input, "input")
     if ndim_of(x) != 4:
         raise ValueError(f"{op}: the input must be (batch, frames, 1 + labels, classes), got shape {list(shape_of(x))}")
@@ -303,7 +301,7 @@ def rnnt_loss(
     if not 0 <= blank < classes or (rows.size and not 0 <= rows.min() <= rows.max() < classes):
         raise ValueError(f"{op}: blank and labels must be among {classes} classes")
     losses = formulas.transducer(x, rows, frames, counts, blank, float(fastemit_lambda))
-    return reduced(losses, reduction)
+    return reduced(losses, reduction, op)
 
 
 def hsigmoid_loss(

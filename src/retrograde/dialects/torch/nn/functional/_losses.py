@@ -19,7 +19,6 @@ from .....ops import loss as ls
 from .....ops import reduction as rd
 from .....ops.comparison import equal, not_equal
 from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
-from .....ops.selection import minimum
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._api import METHODS
 from ..._dtype import FROM_NUMPY, promote_types
@@ -53,10 +52,7 @@ def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str
 
 def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that is meant; raises ValueError for an unknown one."""
-    reduction = old_reduction(size_average, reduce, reduction)
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
-    return reduction
+    return formulas.check_reduction(op, old_reduction(size_average, reduce, reduction))
 
 
 def number(value: float, like: Any) -> np.ndarray:
@@ -261,11 +257,7 @@ def kl_div(
             stacklevel=2,
         )
     x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
-    losses = formulas.kl_divergence(x, y, log_target)
-    if reduction != "batchmean":
-        return reduced(losses, reduction)
-    total = reduced(losses, "sum")
-    return divide(total, number(shape_of(input)[0], total)) if shape_of(input) else total
+    return formulas.divergence(formulas.kl_divergence(x, y, log_target), reduction, op, tuple(shape_of(input)))
 
 
 def poisson_nll_loss(
@@ -299,12 +291,10 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError(f"{op}: var must not be negative, got {var}")
         var = np.full(shape, var, dtype_of(x))
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     plain = var if isinstance(var, _ndarray) else var.detach()
     if bool((plain < 0).any()):
         raise ValueError(f"{op}: var must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction)
+    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction, op)
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -363,24 +353,27 @@ def cosine_embedding_loss(
                            f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
     x, y = pair(op, input1, input2)
 
-    def inner(a: Any, b: Any) -> Any:
-        return floated(rd.sum(widest(multiply(a, b)), axis=(ndim,), keepdims=False))
+    def inner(a: Any, b: Any, axis: int) -> Any:
+        return floated(rd.sum(widest(multiply(a, b)), axis=(axis,), keepdims=False))
 
     near, apart = (equal(target, constant(label, dtype_of(target))) for label in (1, -1))
     tiny = float(np.float32(1e-12))  # PyTorch keeps this constant in single precision
-    losses = formulas.cosine_embedding(inner(x, y), inner(x, x), inner(y, y), near, apart, margin, tiny)
-    return reduced(losses, reduction)
+    return reduced(formulas.cosine_embedding(x, y, ndim, near, apart, margin, tiny, inner=inner), reduction)
 
 
-def _triplet(op: str, near: Any, far: Any, margin: float, reduction: str) -> Any:
-    near, far = pair(op, near, far)
-    return _hinged(formulas.triplet(near, far, margin), reduction)
-
-
-def _same_rank(op: str, *xs: Any) -> None:
-    ranks = [len(shape_of(tensor_of(op, x))) for x in xs]
+def _triplet(
+    op: str, distance: Callable[[Any, Any], Any], anchor: Any, positive: Any, negative: Any, margin: float, swap: bool,
+    reduction: str,
+) -> Any:  # fmt: skip
+    if margin <= 0:
+        raise ValueError(f"{op}: margin must be positive, got {margin}")
+    ranks = [len(shape_of(tensor_of(op, x))) for x in (anchor, positive, negative)]
     if len(set(ranks)) != 1:
         raise RuntimeError(f"{op}: anchor, positive and negative must have the same number of dimensions, got {ranks}")
+    losses = formulas.triplet(
+        distance, anchor, positive, negative, margin, swap, pair=lambda near, far: pair(op, near, far)
+    )
+    return _hinged(losses, reduction)
 
 
 def triplet_margin_loss(
@@ -388,15 +381,9 @@ def triplet_margin_loss(
     swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
-    op = "triplet_margin_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
-    if margin <= 0:
-        raise ValueError(f"{op}: margin must be positive, got {margin}")
-    _same_rank(op, anchor, positive, negative)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = minimum(far, pairwise_distance(positive, negative, p, eps), ties="half")
-    return _triplet(op, pairwise_distance(anchor, positive, p, eps), far, margin, reduction)
+    reduction = reduction_name("triplet_margin_loss", size_average, reduce, reduction)
+    return _triplet("triplet_margin_loss", lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin,
+                    swap, reduction)  # fmt: skip
 
 
 def triplet_margin_with_distance_loss(
@@ -406,14 +393,7 @@ def triplet_margin_with_distance_loss(
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) for a distance function d."""
     op = "triplet_margin_with_distance_loss"
     reduction = reduction_name(op, None, None, reduction)
-    distance = pairwise_distance if distance_function is None else distance_function
-    if margin <= 0:
-        raise ValueError(f"{op}: margin must be positive, got {margin}")
-    _same_rank(op, anchor, positive, negative)
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = minimum(far, distance(positive, negative), ties="half")
-    return _triplet(op, near, far, margin, reduction)
+    return _triplet(op, distance_function or pairwise_distance, anchor, positive, negative, margin, swap, reduction)
 
 
 def multilabel_soft_margin_loss(
