@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +25,26 @@ def of_axes(
     for n in axes:
         f = make(name.format(n), n)
         f.__name__ = f.__qualname__ = name.format(n)
-        f.__doc__ = doc.format(x=_TENSORS[n], k=_KERNELS[n], flat=_FLAT[n], n=n)
+        f.__doc__ = _filled(doc, n)
         for decorate in decorators:
             f = decorate(f)
         found.append(f)
     return tuple(found)
+
+
+def classes_of_axes(base: Any, name: str, doc: str, axes: tuple[int, ...] = (1, 2, 3), **members: Any) -> tuple[Any, ...]:
+    """The classes `name` ("Conv{}d") for each number of axes, which `_axes` says to what the base does.
+
+    doc: as in `of_axes`. members: of the classes; where one is a dict, its value for the number of axes.
+    """
+    module = sys._getframe(1).f_globals["__name__"]
+    return tuple(
+        type(base)(name.format(n), (base,), {
+            "__module__": module, "__qualname__": name.format(n), "__doc__": _filled(doc, n), "_axes": n,
+            **{key: value[n] if isinstance(value, dict) else value for key, value in members.items()},
+        }) for n in axes
+    )  # fmt: skip
+
+
+def _filled(doc: str, n: int) -> str:
+    return doc.format(x=_TENSORS[n], k=_KERNELS[n], flat=_FLAT[n], n=n)
