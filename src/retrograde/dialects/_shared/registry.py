@@ -81,9 +81,7 @@ class Registry:
         options: as `api` takes them.
         """
         first, *others = names.split()
-        f.__name__ = f.__qualname__ = first
-        f.__doc__ = doc
-        return self.api(first, *others, **options)(f)  # type: ignore[arg-type]
+        return self.api(first, *others, **options)(defined(first, f, doc))  # type: ignore[arg-type]
 
     def in_place_form(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         """The method that computes `f(self, ...)` and writes it into `self`."""
@@ -246,6 +244,14 @@ def _edits(a: str, b: str) -> int:
         for j, y in enumerate(b, 1):
             row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
     return row[-1]
+
+
+def defined(name: str, f: Any, doc: str | None = None) -> Any:
+    """A function that is made in another one, or that one expression says, with its name and what it is."""
+    f.__name__ = f.__qualname__ = name
+    if doc is not None:
+        f.__doc__ = doc
+    return f
 
 
 def named(f: Any, name: str) -> Any:

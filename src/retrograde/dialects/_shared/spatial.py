@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .registry import defined
+
 Function = Callable[..., Any]
 
 _TENSORS = {1: "(N, C, L)", 2: "(N, C, H, W)", 3: "(N, C, D, H, W)"}
@@ -23,9 +25,7 @@ def of_axes(
     """
     found = []
     for n in axes:
-        f = make(name.format(n), n)
-        f.__name__ = f.__qualname__ = name.format(n)
-        f.__doc__ = _filled(doc, n)
+        f = defined(name.format(n), make(name.format(n), n), _filled(doc, n))
         for decorate in decorators:
             f = decorate(f)
         found.append(f)

@@ -16,7 +16,7 @@ from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
-from .._shared.registry import aliases
+from .._shared.registry import aliases, defined
 from ._api import api, row
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
@@ -75,9 +75,7 @@ for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
         def f(tensors: Any) -> Any:
             return join(tensors_of(name, tensors))
 
-        f.__name__ = f.__qualname__ = name
-        f.__doc__ = f"Tensors joined as NumPy's `{name}` does."
-        return f
+        return defined(name, f, f"Tensors joined as NumPy's `{name}` does.")
 
     api(_name, method=False, seconds={"inputs": "tensors"})(_joiner(_name))
 

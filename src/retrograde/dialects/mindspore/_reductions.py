@@ -24,6 +24,7 @@ from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer, spread
+from .._shared.registry import defined
 from ._api import api, row
 from ._binary import maximum, minimum
 from ._dtype import float32, int32, int64, only_dtype
@@ -182,9 +183,7 @@ def _truth(name: str, op: Any) -> Function:
         x = tensor_argument(name, input)
         return op(x, axis=_reduced(name, x, axis), keepdims=_flag(name, "keep_dims", keep_dims))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero."
-    return f
+    return defined(name, f, f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero.")
 
 
 all = api("all")(_truth("all", rd.all))

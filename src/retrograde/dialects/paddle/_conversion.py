@@ -15,6 +15,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import inplace, mutation
 from .._shared.dlpack import CPU_DEVICE, imported
+from .._shared.registry import defined
 from . import _dtype
 from ._api import api, row, take_over
 from ._data import check_tensor, data_array, number
@@ -220,9 +221,7 @@ def _converter(name: str, d: _dtype.dtype) -> None:
     def method(self: Any) -> Any:
         return converted(name, self, d)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"This tensor in dtype {d}."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"This tensor in dtype {d}."))
 
 
 for _name, _d in {
@@ -502,9 +501,7 @@ def _is_kind(name: str, kinds: str, text: str) -> None:
             raise TypeError(f"{name}: wanted a Tensor, got {type(x).__name__}")
         return FROM_NUMPY[dtype_of(x)].category in [int(k) for k in kinds]
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"Whether the dtype is {text}."
-    api(name)(f)
+    api(name)(defined(name, f, f"Whether the dtype is {text}."))
 
 
 _is_kind("is_floating_point", "2", "a floating one")
@@ -551,9 +548,7 @@ def _answer(name: str, answer: bool) -> None:
     def method(self: Tensor) -> bool:
         return answer
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"{answer}: tensors here are dense, on one device."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"{answer}: tensors here are dense, on one device."))
 
 
 for _name, _yes in {

@@ -12,6 +12,7 @@ from ...backend.canonical import canonical
 from ...core.value import dtype_of, make, shape_of
 from ...ops import structural as st
 from .._shared.ranges import evenly_spaced
+from .._shared.registry import defined
 from ._api import api, write_out
 from ._data import check_tensor, data_array, number, sizes
 from ._device import check_device
@@ -332,9 +333,7 @@ def _typed(name: str, d: dtype) -> None:
     def f(*args: Any, device: Any = None) -> Tensor:
         return construct(Tensor, args, {"dtype": d, "place": device})
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"A tensor of dtype {d} from data, or of sizes given one by one."
-    api(name, method=False)(f)
+    api(name, method=False)(defined(name, f, f"A tensor of dtype {d} from data, or of sizes given one by one."))
 
 
 for _name, _d in {

@@ -23,6 +23,7 @@ from ...ops.softmax import softmax as softmax_op
 from ...tape import inplace
 from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
+from .._shared.registry import defined
 from ._api import FUNCTIONS, METHODS, api, in_place_form, row
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
 from ._elementwise import ANY, FLOATED, register, unary
@@ -67,9 +68,7 @@ def _rounding(name: str, op: Any) -> None:
         x = single(f.__name__, x)
         return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of a tensor; its derivative is 0."
-    api(name, in_place=True, out=True)(f)
+    api(name, in_place=True, out=True)(defined(name, f, f"The elementwise `{name}` of a tensor; its derivative is 0."))
 
 
 for _name, _op in _WHOLE.items():

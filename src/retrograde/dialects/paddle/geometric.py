@@ -10,6 +10,7 @@ from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
+from .._shared.registry import defined
 from ._api import attributes
 from ._gather import gather
 from ._operators import METHODS as _METHODS
@@ -50,8 +51,7 @@ def _segments(name: str, reduce: str) -> Any:
             raise ValueError(f"{op}: the segment numbers must not descend")
         return _reduced(op, single(op, data), ids, int(ids[-1]) + 1 if ids.size else 0, reduce)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 segment_sum, segment_mean = _segments("segment_sum", "sum"), _segments("segment_mean", "mean")

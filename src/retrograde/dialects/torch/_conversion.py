@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.value import Value, dtype_of
 from ...ops import structural as st
+from .._shared.registry import defined
 from . import _dtype
 from ._api import api, row
 from ._data import check_tensor
@@ -69,9 +70,7 @@ def _converter(name: str, d: dtype) -> None:
     def method(self: Any, memory_format: Any = None) -> Any:
         return converted(self, d)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"This tensor in dtype {d!r}."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"This tensor in dtype {d!r}."))
 
 
 for _name, _d in {

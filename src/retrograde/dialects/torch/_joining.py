@@ -17,6 +17,7 @@ from ...ops import structural as st
 from ...ops import triangular as tr
 from ...tape import inplace
 from .._shared.axes import count
+from .._shared.registry import defined
 from ._api import FUNCTIONS, api, row, write_out
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
@@ -313,9 +314,7 @@ def _directed(name: str, rank: int, axis: int) -> None:
                 raise RuntimeError(f"{name}: a dimension of size {size} cannot be cut into {indices_or_sections} parts")
         return tensor_split(input, indices_or_sections, dim)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `tensor_split` along dimension {axis}, in parts of one size."
-    api(name)(function)
+    api(name)(defined(name, function, f"As `tensor_split` along dimension {axis}, in parts of one size."))
 
 
 _directed("hsplit", 1, 1)

@@ -23,6 +23,7 @@ from .._shared.elementwise import (
     reflected,
     write_at_once,
 )
+from .._shared.registry import defined
 from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import (
@@ -164,9 +165,7 @@ def _quotient(name: str, op: Callable[..., Any], kinds: str, numbers: str) -> Ca
             _refuse_zero(name, y)
         return op(x, y)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of two tensors, or a tensor and a number."
-    return f
+    return defined(name, f, f"The elementwise `{name}` of two tensors, or a tensor and a number.")
 
 
 _floored = _quotient("div", ew.floor_divide, NUMBER, EITHER)

@@ -10,6 +10,7 @@ from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...ops import selection as sel
 from ...ops import special
+from .._shared.registry import defined
 from ._api import api
 from ._dtype import FROM_NUMPY
 from ._elementwise import (
@@ -161,8 +162,7 @@ def _x_log(name: str, op: Any, shown: str) -> Any:
             return out if isinstance(other, Value) else show_as(out, shown + "Backward2")
         return show_as(out, shown + "Backward1")
 
-    f.__name__ = f.__qualname__ = name
-    return f
+    return defined(name, f)
 
 
 xlogy = _x_log("xlogy", special.xlogy, "Xlogy")
@@ -178,8 +178,7 @@ def _first_fixed(name: str, op: Any, kinds: str, numbers: str) -> Any:
     def f(input: Any, other: Any) -> Any:
         return op(*settled_pair(name, input, other, kinds, numbers))
 
-    f.__name__ = f.__qualname__ = name
-    return f
+    return defined(name, f)
 
 
 gammainc = _first_fixed("igamma", special.gammainc, FLOATING, NEVER)

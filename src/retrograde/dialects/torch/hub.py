@@ -7,6 +7,7 @@ import re as _re
 from typing import Any as _Any
 from urllib.parse import urlparse as urlparse
 
+from .._shared.registry import defined
 from ._api import attributes as _attributes
 
 _folder: str | None = None
@@ -40,8 +41,7 @@ def _refuse(name: str) -> _Any:
             "with torch.load or safetensors"
         )
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 load, list, help, load_state_dict_from_url, download_url_to_file = map(

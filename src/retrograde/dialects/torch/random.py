@@ -21,6 +21,7 @@ from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, strea
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
 from ...transform.vmap import batch
+from .._shared.registry import defined
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
@@ -302,9 +303,7 @@ def _like(name: str, draw: Any) -> None:
         return draw(input, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad,
                     generator=generator)  # fmt: skip
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."
-    api(name, method=False)(function)
+    api(name, method=False)(defined(name, function, f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."))
 
 
 def _strided(x: Value, draw: Any, *, fresh: bool = False) -> Any:

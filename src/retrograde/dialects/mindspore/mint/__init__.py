@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..._shared.registry import defined
 from ....ops import structural as st
 from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
@@ -126,9 +127,7 @@ def _moment(name: str) -> Function:
     def f(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
         return _F[name](input, dim, correction, keepdim)
 
-    f.__name__ = name
-    f.__doc__ = f"The `{name}` over axes, divided by the count less `correction`."
-    return f
+    return defined(name, f, f"The `{name}` over axes, divided by the count less `correction`.")
 
 
 for _name in ("var", "std", "var_mean", "std_mean"):

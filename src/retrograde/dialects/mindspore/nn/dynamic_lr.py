@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._shared.registry import defined
 from . import _decay
 from ._checks import positive_float, positive_int
 
@@ -66,9 +67,7 @@ def _falling(op: str, formula: Callable[..., Any], doc: str) -> Callable[..., li
         return _per_epoch(op, total_step, step_per_epoch, decay_epoch,
                           lambda n: formula(learning_rate, decay_rate, n, decay_epoch, is_stair))  # fmt: skip
 
-    rates.__name__ = rates.__qualname__ = op
-    rates.__doc__ = doc
-    return rates
+    return defined(op, rates, doc)
 
 
 exponential_decay_lr = _falling(

@@ -21,6 +21,7 @@ from ....ops.structural import broadcast_to, cast, conj, copy
 from ....ops.structural import transpose as permute
 from ....tape import inplace
 from ..._shared.axes import count
+from ..._shared.registry import defined
 from .. import random
 from .._api import api, row, write_out
 from .._graph_nodes import show_as
@@ -287,9 +288,7 @@ def _removed(name: str, remedy: str, method: bool = True) -> None:
     def function(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name} was taken out of PyTorch; use {remedy}")
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raises RuntimeError: taken out in favour of {remedy}."
-    api(method=method)(function)
+    api(method=method)(defined(name, function, f"Raises RuntimeError: taken out in favour of {remedy}."))
 
 
 _removed("symeig", "torch.linalg.eigh")

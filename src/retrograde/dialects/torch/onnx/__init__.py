@@ -8,6 +8,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import NoReturn as _NoReturn
 
+from ..._shared.registry import defined
 from .._api import missing as _missing, attributes as _attributes
 
 
@@ -32,9 +33,7 @@ def _refusing(name: str) -> _Callable[..., _Any]:
             "the model where PyTorch is installed"
         )
 
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Raises NotImplementedError: no ONNX file is written here."
-    return refuse
+    return defined(name, refuse, "Raises NotImplementedError: no ONNX file is written here.")
 
 
 export, dynamo_export = _refusing("export"), _refusing("dynamo_export")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...._shared.registry import defined
 from ..._api import attributes
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
@@ -16,8 +17,7 @@ def _refusing(name: str) -> Any:
             "a mask (in transformers attn_implementation='sdpa')"
         )
 
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
+    return defined(name, refuse)
 
 
 class BlockMask:

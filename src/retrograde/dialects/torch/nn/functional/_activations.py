@@ -15,6 +15,7 @@ from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....ops.comparison import less_equal
 from .....tape import inplace as _inplace
+from ...._shared.registry import defined
 from ..._api import FUNCTIONS, METHODS, api
 from ..._elementwise import FLOATING, settled, tensor_argument, unary
 from ..._graph_nodes import NAMES, show_as
@@ -246,9 +247,7 @@ def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         return f(input, *args, inplace=True, **kwargs)
 
-    function.__name__ = function.__qualname__ = f.__name__ + "_"
-    function.__doc__ = f"`{f.__name__}` written into the input; returns it."
-    return function
+    return defined(f.__name__ + "_", function, f"`{f.__name__}` written into the input; returns it.")
 
 
 relu_, leaky_relu_, elu_, selu_ = _in_place(relu), _in_place(leaky_relu), _in_place(elu), _in_place(selu)

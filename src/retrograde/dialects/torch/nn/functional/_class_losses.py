@@ -24,6 +24,7 @@ from .....ops.loss import REDUCTIONS
 from .....ops.selection import where
 from .....ops.softmax import log_softmax
 from .....ops.structural import cast, reshape, transpose
+from ...._shared.registry import defined
 from ..._api import FUNCTIONS
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
@@ -332,9 +333,7 @@ def _numbered(f: Any, order: tuple[str, ...]) -> Any:
             raise TypeError(f"{f.__name__}: reduction must be an int, got {type(reduction).__name__}")
         return f(**given, reduction=_BY_NUMBER.get(reduction, "none"))
 
-    function.__name__ = function.__qualname__ = f.__name__
-    function.__doc__ = f.__doc__
-    return function
+    return defined(f.__name__, function, f.__doc__)
 
 
 def _register() -> None:

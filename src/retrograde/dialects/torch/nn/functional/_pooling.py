@@ -12,6 +12,7 @@ import numpy as np
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
 from .....ops import pooling as pl
+from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
 from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
@@ -87,8 +88,7 @@ def _with_indices(f: Any) -> Any:
             return f(*args[:place], True, *args[place + 1 :], **options)
         return f(*args, **{**options, "return_indices": True})
 
-    pool.__name__ = pool.__qualname__ = f"{f.__name__}_with_indices"
-    return pool
+    return defined(f"{f.__name__}_with_indices", pool)
 
 
 def _max_pool(op: str, axes: int) -> Any:
