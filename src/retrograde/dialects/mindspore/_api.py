@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ..._errors import ShapeError
 from ...core.value import Value, dtype_of
+from .._shared.arguments import raising
 from .._shared.registry import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
@@ -32,18 +29,8 @@ def check_cast(name: str, result: Value, target: Value) -> None:
         )
 
 
-def value_errors(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Shapes and axes that do not fit raise ValueError in `f`, as users of MindSpore expect."""
-
-    @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return f(*args, **kwargs)
-        except (ShapeError, np.exceptions.AxisError) as error:
-            raise ValueError(str(error)) from None
-
-    return wrapper
-
+value_errors = raising(ValueError, ShapeError, np.exceptions.AxisError)
+"""Let shapes and axes that do not fit raise ValueError in a function, as users of MindSpore expect."""
 
 REGISTRY = Registry("mindspore", "MindSpore", check_cast)
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing

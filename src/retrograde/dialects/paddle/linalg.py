@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +20,7 @@ from ...ops import reduction as red
 from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
+from .._shared.arguments import raising
 from .._shared.axes import axes_of, integer, integers
 from ._api import REGISTRY, api, attributes, row, write_out
 from ._binary import same_dtype
@@ -43,20 +42,9 @@ __all__ = [
     "vector_norm",
 ]  # fmt: skip
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _plain_errors(f: F) -> F:
-    """Errors about shapes, axes and singular matrices as ValueError, which PaddlePaddle raises."""
-
-    @functools.wraps(f)
-    def function(*args: Any, **options: Any) -> Any:
-        try:
-            return f(*args, **options)
-        except (ShapeError, np.linalg.LinAlgError, np.exceptions.AxisError) as error:
-            raise ValueError(str(error)) from None
-
-    return function  # type: ignore[return-value]
+_plain_errors = raising(ValueError, ShapeError, np.linalg.LinAlgError, np.exceptions.AxisError)
+"""Let a function raise ValueError, as PaddlePaddle does, for shapes, axes and singular matrices."""
 
 
 def _matrices(op: str, x: Any, *, square: bool = False) -> Any:

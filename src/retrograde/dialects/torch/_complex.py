@@ -25,7 +25,7 @@ NAMES.update(
 
 def _same_floats(name: str, x: Any, y: Any) -> None:
     tensor_argument(name, x)
-    tensor_argument(name, y, 2)
+    tensor_argument(name, y, "other")
     d = dtype_of(x)
     if d.kind != "f" or d.itemsize < 4 or dtype_of(y) != d:
         raise RuntimeError(f"{name}: both parts must be float32 or both float64, got {x.dtype} and {y.dtype}")

@@ -9,7 +9,6 @@ from ...ops import structural as st
 from .._shared.registry import defined
 from . import _dtype
 from ._api import api, row
-from ._data import check_tensor
 from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
@@ -135,5 +134,5 @@ def is_signed(input: Any) -> bool:
 @api("detach_", method=False)
 def detach_in_place(input: Any) -> Tensor:
     """Take a tensor out of the graph that computed it; returns it."""
-    check_tensor("detach_", input)
+    tensor_argument("detach_", input)
     return input.detach_()

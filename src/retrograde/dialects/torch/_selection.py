@@ -50,7 +50,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         c, x, y = condition._a, input._a, other._a
         if type(c) is type(x) is type(y) is np.ndarray and c.dtype.kind == "b" and x.dtype is y.dtype:
             return _bind_where(condition, input, other)
-    tensor_argument("where", condition, 1, "condition")
+    tensor_argument("where", condition, "condition")
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     kind = dtype_of(condition)
@@ -148,7 +148,7 @@ def copysign(input: Any, other: Any) -> Any:
 def heaviside(input: Any, values: Any) -> Any:
     """0 where `input` is negative, 1 where positive, `values` where 0; both of one dtype, and without a derivative."""
     tensor_argument("heaviside", input)
-    tensor_argument("heaviside", values, 2, "values")
+    tensor_argument("heaviside", values, "values")
     if dtype_of(input) != dtype_of(values):
         raise RuntimeError(f"heaviside: the dtypes differ ({input.dtype} and {values.dtype}); convert one")
     settle("heaviside", FROM_NUMPY[dtype_of(input)], "...r")

@@ -25,8 +25,9 @@ from .._shared.registry import defined
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
-from ._data import check_tensor, np_dtype_of, sizes
+from ._data import np_dtype_of, sizes
 from ._dtype import int64
+from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
 from ._size import check_device, device
 from ._stream import KIND, Stream, storage_axes
@@ -367,7 +368,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, *, dtype: Any = Non
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
-    check_tensor(op, x)
+    tensor_argument(op, x)
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 

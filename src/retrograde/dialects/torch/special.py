@@ -17,8 +17,8 @@ from ._api import missing as _missing
 from ._api import named as _named
 from ._api import with_out as _with_out
 from ._elementwise import EITHER, REAL_FLOAT, unary
-from ._elementwise import settled as _settled
 from ._elementwise import settled_pair as _settled_pair
+from ._elementwise import single as _settled
 from ._selection import xlog1py as _xlog1py
 from ._selection import zeta as _zeta
 from ._tensor import Tensor

@@ -28,7 +28,7 @@ from .._graph_nodes import show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
 from . import _factor, _products, _solve
-from ._checks import broadcast, matrices, same_dtype, tensor
+from ._checks import broadcast, matrices, same_dtype, shape_argument
 
 _SVD = return_type("svd", "U", "S", "V")
 _QR = return_type("qr", "Q", "R")
@@ -78,7 +78,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 @api()
 def trace(input: Any) -> Tensor:
     """The sum of the diagonal of a matrix."""
-    shape = tensor("trace", input, "input")
+    shape = shape_argument("trace", input, "input")
     if len(shape) != 2:
         raise RuntimeError(f"trace: the input must be a matrix, got {len(shape)} dimensions")
     if dtype_of(input).kind in "iub":
@@ -191,7 +191,7 @@ def orgqr(input: Any, input2: Any) -> Tensor:
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Tensor:
     """QC (CQ unless `left`) for the unitary matrix Q, or its adjoint, that Householder vectors make."""
     op = "ormqr"
-    a, tau, c = matrices(op, input, "input"), tensor(op, input2, "tau"), matrices(op, input3, "other")
+    a, tau, c = matrices(op, input, "input"), shape_argument(op, input2, "tau"), matrices(op, input3, "other")
     same_dtype(op, input, input2, ("input", "tau"))
     same_dtype(op, input, input3, ("input", "other"))
     if not tau or tau[-1] > a[-1]:
@@ -223,7 +223,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 @api(method=False)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     """The Vandermonde matrix of a vector: descending powers (ascending if `increasing`) of each element in a row."""
-    shape = tensor("vander", x, "x")
+    shape = shape_argument("vander", x, "x")
     if len(shape) != 1:
         raise RuntimeError(f"vander: x must have 1 dimension, got {len(shape)}")
     n = shape[0] if N is None else N

@@ -19,18 +19,18 @@ from .....ops.structural import broadcast_to, reshape
 from ...._shared.axes import length_of
 from ..._api import to_dtype
 from ..._promote import pair
-from ._arguments import constant, fixed, floating, tensor
+from ._arguments import constant, fixed, floating, tensor_argument
 from .common import pairwise_distance
 
 
 def _both(op: str, input: Any, label: Any) -> tuple[Any, Any]:
     """Prediction and label in one dtype; raises ValueError where they are no tensors."""
-    return pair(op, floating(op, input, "input"), tensor(op, label, "label"))
+    return pair(op, floating(op, input, "input"), tensor_argument(op, label, "label"))
 
 
 def _alike(op: str, input: Any, label: Any, error: type[Exception] = ValueError) -> tuple[Any, Any]:
     """Prediction and label, which must have one dtype; raises `error` where they have not."""
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     if dtype_of(x) != dtype_of(y):
         raise error(f"{op}: input is {x.dtype} and label {y.dtype}; convert one with astype()")
     return x, y
@@ -60,7 +60,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     """The squared difference of input and label."""
     check_reduction("mse_loss", reduction)
     if isinstance(input, Value) and dtype_of(input).kind in "iu":  # the mean of integers is cut to one
-        square = (input - tensor("mse_loss", label, "label")).square()
+        square = (input - tensor_argument("mse_loss", label, "label")).square()
         return square if reduction == "none" else square.mean() if reduction == "mean" else square.sum()
     x, y = _both("mse_loss", input, label)
     if shape_of(x) != shape_of(y):
@@ -75,7 +75,7 @@ def square_error_cost(input: Any, label: Any) -> Any:
 
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """The absolute difference of input and label."""
-    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
+    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor_argument("l1_loss", label, "label"))
     return reduced(ew.absolute_stopped(ew.subtract(x, y)), reduction, "l1_loss")
 
 
@@ -97,7 +97,7 @@ def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str 
     """log(1 + exp(-label * input)) for labels 1 and -1."""
     check_reduction("soft_margin_loss", reduction)
     x = floating("soft_margin_loss", input, "input")
-    y = to_dtype(tensor("soft_margin_loss", label, "label"), dtype_of(x))
+    y = to_dtype(tensor_argument("soft_margin_loss", label, "label"), dtype_of(x))
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(
             f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape"
@@ -254,7 +254,7 @@ def margin_ranking_loss(
 ) -> Any:
     """max(0, -label (input - other) + margin): label 1 wants input the larger, -1 other."""
     x, y = _both("margin_ranking_loss", input, other)
-    x, label = pair("margin_ranking_loss", x, tensor("margin_ranking_loss", label, "label"))
+    x, label = pair("margin_ranking_loss", x, tensor_argument("margin_ranking_loss", label, "label"))
     return reduced(formulas.margin_ranking(x, y, label, margin, relu), reduction, "margin_ranking_loss")
 
 
@@ -262,7 +262,7 @@ def hinge_embedding_loss(
     input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """The input where the label is 1, max(0, margin - input) where it is -1."""
-    x, y = floating("hinge_embedding_loss", input, "input"), tensor("hinge_embedding_loss", label, "label")
+    x, y = floating("hinge_embedding_loss", input, "input"), tensor_argument("hinge_embedding_loss", label, "label")
     near, apart = (equal(y, constant(sign, y)) for sign in (1, -1))
     return reduced(formulas.hinge_embedding(x, near, apart, margin, relu), reduction, "hinge_embedding_loss")
 
@@ -302,7 +302,7 @@ def triplet_margin_with_distance_loss(
     op = "triplet_margin_with_distance_loss"
     if margin < 0:
         raise ValueError(f"{op}: margin must not be negative, got {margin}")
-    shapes = {tuple(shape_of(tensor(op, x, name))) for name, x in
+    shapes = {tuple(shape_of(tensor_argument(op, x, name))) for name, x in
               (("input", input), ("positive", positive), ("negative", negative))}  # fmt: skip
     if len(shapes) > 1:
         raise ValueError(f"{op}: input, positive and negative must have one shape, got {sorted(shapes)}")

@@ -133,7 +133,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = of_axes(
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """conv1d for (time, batch, channels) and a weight (K, C, O)."""
     x = transposed(tensor_argument("conv_tbc", input), (1, 2, 0))
-    w = transposed(tensor_argument("conv_tbc", weight, 2, "weight"), (2, 1, 0))
+    w = transposed(tensor_argument("conv_tbc", weight, "weight"), (2, 1, 0))
     return transposed(_conv("conv_tbc", 1, x, w, bias, 1, pad, 1, 1), (2, 0, 1))
 
 
@@ -141,7 +141,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:  # fmt: skip
     """Any of the convolutions above, by the number of dimensions."""
-    axes = len(shape_of(tensor_argument("convolution", weight, 2, "weight"))) - 2
+    axes = len(shape_of(tensor_argument("convolution", weight, "weight"))) - 2
     if transposed:
         return _conv_transpose(
             "convolution", axes, input, weight, bias, stride, padding, output_padding, groups, dilation
