@@ -317,7 +317,7 @@ def _of_values(prefix: str, name: str, kind: type[_Sparse]) -> None:
     def f(x: Any) -> Any:
         return given(f.__name__, x, kind)._with(F[name](x.values))
 
-    api(f.__name__, method=False)(defined(f"{prefix}_{name}", f, f"`{name}` of the values."))
+    api(method=False)(defined(f"{prefix}_{name}", f, f"`{name}` of the values."))
 
 
 for _name in _UNARY.split():
