@@ -18,6 +18,7 @@ from ..._state import OBSERVERS, SWITCHED, state
 from ...core.number import Number
 from ...core.value import Value
 from ...tape import inplace, mutation
+from .registry import defined
 
 Function = Callable[..., Any]
 
@@ -125,15 +126,15 @@ class Builders:
         parameters of the primitive.
         """
         f: Function = self._scope["make_unary"](name, _bound(op, params), rule, fast)
-        return _described(f, name, f"The elementwise `{name}` of a tensor.")
+        return defined(name, f, f"The elementwise `{name}` of a tensor.")
 
     def binary(
         self, name: str, op: Any, rule: Any = None, *, fast: str = "f", numbers: bool = True, **params: Any
     ) -> Function:
         """The function of two operands that a primitive computes; `numbers`: the second may be a Python number."""
         f: Function = self._scope["make_binary"](name, _bound(op, params), rule, fast, numbers)
-        return _described(
-            f, name, f"The elementwise `{name}` of two tensors{', or a tensor and a number' if numbers else ''}."
+        return defined(
+            name, f, f"The elementwise `{name}` of two tensors{', or a tensor and a number' if numbers else ''}."
         )
 
     def in_place_operator(self, name: str, f: Function, ufunc: np.ufunc | None = None) -> Function:
@@ -153,19 +154,12 @@ class Builders:
 
             return inplace.update(name, self, compute)
 
-        method.__name__ = method.__qualname__ = name
-        return method
+        return defined(name, method)
 
 
 def _bound(op: Any, params: dict[str, Any]) -> Function:
     bind: Function = op.prim.bind
     return functools.partial(bind, **params) if params else bind
-
-
-def _described(f: Function, name: str, doc: str) -> Function:
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    return f
 
 
 def operator(f: Function) -> Function:
@@ -264,6 +258,4 @@ def in_place_method(name: str, general: Function, ufunc: np.ufunc) -> Function:
             return self
         return general(self, other, *last, **options)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = general.__doc__
-    return method
+    return defined(name, method, general.__doc__)

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..._tree import flatten
 from . import _dtype
+from ._api import attributes as _attributes
 from ._dtype import get_default_dtype
-from ._paths import otherwise as _otherwise
 
 _enabled = [True]
 
@@ -87,5 +87,4 @@ def load(path: str, **configs: Any) -> Any:
     )
 
 
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.jit", name, globals())
+__getattr__ = _attributes(globals())

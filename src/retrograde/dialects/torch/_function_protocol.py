@@ -16,6 +16,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .._shared.guard import standing_before
+from .._shared.registry import defined
 from ._api import FUNCTIONS
 from ._dtype import dtype
 from ._tensor import Tensor
@@ -147,8 +148,7 @@ def _asking(
             return ask(function if public is None else public(), kinds, args, kwargs)
         return run(*args, **kwargs)
 
-    function.__name__ = name
-    return function
+    return defined(name, function)
 
 
 def completed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -223,7 +223,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 @api(out=True)
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every element of `input` times all of `other`, in blocks."""
-    tensor_argument("kron", input), tensor_argument("kron", other, 2, "other")
+    tensor_argument("kron", input), tensor_argument("kron", other, "other")
     n = max(len(shape_of(input)), len(shape_of(other)))
     a = (1,) * (n - len(shape_of(input))) + tuple(shape_of(input))
     b = (1,) * (n - len(shape_of(other))) + tuple(shape_of(other))

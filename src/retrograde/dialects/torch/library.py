@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._tree import flatten, unflatten
-from ._api import missing
+from ._api import attributes
 from ._autocast import state as autocast_state
 from ._joining import stack
 from ._tensor import Tensor
@@ -322,6 +322,4 @@ __all__ = [
     "register_vmap",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.library", name, globals())
+__getattr__ = attributes(globals())

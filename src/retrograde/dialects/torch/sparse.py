@@ -10,7 +10,7 @@ from ...core.scattered import merge_order
 from ...core.value import Value
 from .._shared.sparse import common, groups_beside, nonzero
 from ._api import METHODS, api
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
 from ._creation import as_tensor, zeros
 from ._data import sizes
@@ -505,10 +505,7 @@ for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "perm
               "to_sparse", "to_sparse_coo"):
     ANSWERS[_name] = getattr(SparseTensor, _name)
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("torch.sparse", name, globals())
-
+__getattr__ = _attributes(globals())
 
 __all__ = [
     "LAYOUTS", "CompressedTensor", "SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sparse_coo_tensor", "spdiags",

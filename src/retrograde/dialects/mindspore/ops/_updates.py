@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
+from ..._shared.registry import defined
 from .._assign import written
 from .._promote import tensor_argument
 
@@ -247,8 +248,7 @@ def _updating(name: str, rule: Rule, places: tuple[int, ...], several: bool) -> 
         ]
         return tuple(found) if several else found[0]
 
-    run.__name__ = run.__qualname__ = name
-    return run
+    return defined(name, run)
 
 
 ROWS: dict[str, tuple[str, Callable[..., Any]]] = {

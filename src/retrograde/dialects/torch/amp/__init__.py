@@ -14,7 +14,7 @@ import numpy as _np
 
 from .. import _autocast, _dtype
 from .._api import api as _api
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._autocast import state as _state
 from .._conversion import converted as _converted
 from .._size import device as _device
@@ -243,6 +243,4 @@ vars(autocast_mode).update(autocast=autocast, custom_bwd=custom_bwd, custom_fwd=
 
 __all__ = ["GradScaler", "autocast", "autocast_mode", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.amp", name, globals())
+__getattr__ = _attributes(globals())
