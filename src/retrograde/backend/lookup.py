@@ -28,6 +28,14 @@ class Backend:
         """A user's array of this library as kernels see it."""
         return array
 
+    def unwrap(self, array: Any) -> Any:
+        """The user's array again: what `wrap` was given, or would have been."""
+        return array
+
+    def on_host(self, array: Any) -> bool:
+        """Whether the elements are where NumPy computes, so that to hand them to it is nothing that has to be asked for."""
+        return True
+
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         """A primitive on arrays of which one at least is of this type: its result, a tuple for several outputs."""
         given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
@@ -50,8 +58,9 @@ class Backend:
             return self.full((), host.item(), host.dtype, like)
         if not self.deferred and host.dtype.kind not in "iub":
             raise TypeError(
-                f"{prim.name}: an array of NumPy's ({host.dtype}{list(host.shape)}) stands beside one of {self.name}; move one "
-                f"of them first: make it an array of {self.name} where the other one is, or take the other to NumPy"
+                f"{prim.name}: an array of NumPy's ({host.dtype}{list(host.shape)}) stands beside one of {self.name} on "
+                f"{self.device_of(like)}; move one of them first: retrograde.asarray(x, like=y) makes an array of NumPy's one of "
+                "y's library where y is, and y.numpy() one of NumPy's"
             )
         return self.from_host(backend_of(host).snapshot(host) if self.deferred else host, like)
 

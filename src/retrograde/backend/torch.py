@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from .._errors import GradError
 from .lookup import register_backend
 from .standard import StandardBackend
 
@@ -21,7 +22,17 @@ class TorchBackend(StandardBackend):
     """Evaluates kernels with PyTorch, which knows neither NumPy's bfloat16 nor its strides below zero."""
 
     def wrap(self, array: Any) -> Any:
-        return super().wrap(array.detach() if isinstance(array, torch.Tensor) else array)
+        if not isinstance(array, torch.Tensor):
+            return super().wrap(array)
+        if array.grad_fn is not None:
+            raise GradError(
+                "a tensor of PyTorch's that its autograd has recorded became an array of retrograde's, which does not go on "
+                "with that record; give it detach()"
+            )
+        return super().wrap(array.detach())
+
+    def on_host(self, array: Any) -> bool:
+        return bool(array.array.device.type == "cpu")
 
     def to_host(self, array: Any) -> np.ndarray:
         tensor = array.array.resolve_conj().cpu()
