@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import ml_dtypes
@@ -16,6 +17,27 @@ if not hasattr(torch, "_C"):
     raise ImportError("the module 'torch' is retrograde's dialect in this process, and PyTorch itself is not loaded")
 
 import array_api_compat.torch as compat  # only with PyTorch itself
+
+
+_FURTHER = {
+    "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0", "y1": "bessel_y1", "k0": "modified_bessel_k0",
+    "k1": "modified_bessel_k1", "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1",
+}  # fmt: skip
+"""The special functions that go by another name than SciPy's, by which kernels ask for them."""
+
+
+class Namespace:
+    """PyTorch's functions by the standard's names, and its special functions by SciPy's."""
+
+    __name__ = compat.__name__
+    special = types.SimpleNamespace(
+        **vars(torch.special), **{name: getattr(torch.special, theirs) for name, theirs in _FURTHER.items()}
+    )
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(compat, name)
+        setattr(self, name, found)
+        return found
 
 
 class TorchBackend(StandardBackend):
@@ -48,4 +70,4 @@ class TorchBackend(StandardBackend):
         return torch.from_numpy(host).to(device)
 
 
-register_backend(torch.Tensor, TorchBackend(compat, "torch"))
+register_backend(torch.Tensor, TorchBackend(Namespace(), "torch"))
