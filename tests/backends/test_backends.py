@@ -362,7 +362,7 @@ def test_an_unknown_library_is_refused() -> None:
     class Array:
         shape, dtype = (2,), np.dtype(float)
 
-    with pytest.raises(rg.UnsupportedError, match="register"):
+    with pytest.raises(rg.UnsupportedError, match=r"register.*docs/backends/writing-one\.md"):
         backend_of(Array())
 
 

@@ -145,6 +145,12 @@ def backend_of(array: Any) -> Backend:
             _BY_TYPE[kind] = _BY_TYPE[base]
             return _BY_TYPE[base]
     library = kind.__module__.partition(".")[0]
+    if library == "sparse" or kind.__module__.startswith("scipy.sparse"):
+        raise UnsupportedError(
+            f"{kind.__module__}.{kind.__qualname__}: operations on sparse arrays are not differentiated, and would make most of "
+            "them dense; give the dense array (x.todense(), x.toarray()), or the values alone, with take() and index arrays "
+            "for their places"
+        )
     if library in _LAZY:
         try:
             importlib.import_module(f"{__package__}.{_LAZY[library]}")
@@ -160,7 +166,8 @@ def backend_of(array: Any) -> Backend:
         return _BY_TYPE[kind]
     raise UnsupportedError(
         f"no array library of retrograde's computes with {kind.__module__}.{kind.__qualname__}; convert it to a NumPy "
-        "array, or register a Backend for its type (retrograde.backend.register_backend)"
+        "array, or register a Backend for its type (retrograde.backend.register_backend; a whole one, with what it needs, "
+        "stands in docs/backends/writing-one.md)"
     )
 
 

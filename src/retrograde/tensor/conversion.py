@@ -134,6 +134,8 @@ def _array(obj: Any, dtype: np.dtype | None, copy: bool | None) -> Any:
         return backend.xp.asarray(array, copy=True) if copy else array
     array = np.array(obj, dtype=dtype, copy=copy)
     if array.dtype == object:
+        if hasattr(type(obj), "toarray"):
+            backend_of(obj)  # which says why a sparse array is none
         raise TypeError(f"asarray: wanted numbers, arrays or nested sequences of them, got {type(obj).__name__}")
     return array
 
