@@ -7,6 +7,7 @@ Nothing is computed before `numpy()`, `item()` or `compute`. Arrays cannot be wr
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from typing import Any, ClassVar, NamedTuple
 
@@ -59,9 +60,9 @@ class DaskBackend(Backend):
                 f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
                 "call compute() on the array first"
             )
-        given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         if not prim.multi and prim.kind == "elementwise":
-            return _by_block(prim, given, params)
+            return _by_block(prim, [self._in_tasks(prim, x, arrays) for x in arrays], params)
+        given = [self._known(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         there = [x for x in given if x is not None]
         avals = _inferred(prim, given, params)
         found = dask_pieces.in_pieces(
@@ -69,8 +70,19 @@ class DaskBackend(Backend):
         )
         if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
             with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
-                return prim.kernel(self.xp, *given, **params)
+                return self.compute(prim, given, params)
         return _whole(prim, given, params, avals) if found is NotImplemented else found
+
+    def _in_tasks(self, prim: Any, x: Any, arrays: Any) -> Any:
+        """An operand of what goes block by block: a number of NumPy's stands in the tasks, and needs none of its own."""
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return x
+        return np.array(x) if not x.ndim else self.beside(prim, x, arrays)
+
+    def _known(self, prim: Any, x: Any, arrays: Any) -> Any:
+        """An operand of NumPy's of another operation: positions stay as they are for Dask's own algorithms."""
+        known = self.name in prim.lowerings and x.ndim and x.dtype.kind in "iu"
+        return np.array(x) if known else self.beside(prim, x, arrays)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         return da.full(shape, value, dtype=dtype)
@@ -106,9 +118,14 @@ def _kernel(prim: Any, arrays: list[Any], params: dict[str, Any]) -> _Kernel:
 
 
 def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
-    """An elementwise kernel on each block."""
-    dtype = _inferred(prim, arrays, params).dtype
-    return da.core.elemwise(_kernel(prim, arrays, params), *(x for x in arrays if x is not None), dtype=dtype)
+    """An elementwise kernel on each block. `da.core.elemwise` would ask the kernel for the dtype, and check it in each task."""
+    aval, kernel = _inferred(prim, arrays, params), _kernel(prim, arrays, params)
+    there = [x for x in arrays if x is not None]
+    sides = itertools.chain(*((x, None if isinstance(x, np.ndarray) else tuple(range(x.ndim))[::-1]) for x in there))
+    return da.blockwise(
+        kernel, tuple(range(len(aval.shape)))[::-1], *sides, name=f"{prim.name}-{dask.base.tokenize(kernel, *there)}",
+        dtype=aval.dtype, meta=np.empty((0,) * len(aval.shape), aval.dtype),
+    )  # fmt: skip
 
 
 class allow_whole:

@@ -44,7 +44,8 @@ class Backend:
     def compute(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         """What the library does best for a primitive, or else its standard kernel, on arrays of the library."""
         lowered = prim.lowerings.get(self.name)
-        return prim.kernel(self.xp, *arrays, **params) if lowered is None else lowered(*arrays, **params)
+        found = NotImplemented if lowered is None else lowered(*arrays, **params)
+        return prim.kernel(self.xp, *arrays, **params) if found is NotImplemented else found
 
     def beside(self, prim: Any, host: Any, arrays: Any) -> Any:
         """An operand of NumPy's that stands beside arrays of this type, as one of them.
