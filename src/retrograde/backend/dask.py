@@ -18,7 +18,7 @@ import numpy as np
 from dask.utils import format_bytes
 
 from .._errors import UnsupportedError
-from . import dask_pieces
+from . import dask_pieces, dask_ways
 from .lookup import Backend, register_backend
 
 
@@ -68,8 +68,10 @@ class DaskBackend(Backend):
         found = dask_pieces.in_pieces(
             prim, lambda changed: _kernel(prim, given, changed), avals if prim.multi else [avals], there, params
         )
-        if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
-            with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
+        with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
+            if found is NotImplemented and (way := dask_ways.WAYS.get(prim.name)) is not None:
+                found = way(*given, **params)
+            if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
                 return self.compute(prim, given, params)
         return _whole(prim, given, params, avals) if found is NotImplemented else found
 
@@ -81,7 +83,7 @@ class DaskBackend(Backend):
 
     def _known(self, prim: Any, x: Any, arrays: Any) -> Any:
         """An operand of NumPy's of another operation: positions stay as they are for Dask's own algorithms."""
-        known = self.name in prim.lowerings and x.ndim and x.dtype.kind in "iu"
+        known = prim.name in dask_ways.POSITIONS and x.ndim and x.dtype.kind in "iu"
         return np.array(x) if known else self.beside(prim, x, arrays)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:

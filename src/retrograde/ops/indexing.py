@@ -18,7 +18,7 @@ from ..backend.jit import gathers
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.large import copied
-from ..core.primitive import lowering, primitive
+from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .grouping import add, flat_positions, latest, reduce_by_number
 from .indexed import forward, index_place, indexed
@@ -182,16 +182,6 @@ take = linear(
                      sample(normal(2, 3), np.array([[2, -1]]), axis=1),
                      sample(complex_normal(3), np.array([1, 1]), axis=0)],
 )  # fmt: skip
-
-
-@lowering("dask", take)
-def _take_dask(x: Any, indices: Any, *, axis: int) -> Any:
-    """Positions that are known now name the blocks to read; others are looked up when they are."""
-    if not isinstance(indices, np.ndarray):
-        return NotImplemented
-    out = x[(slice(None),) * axis + (indices.reshape(-1),)]
-    return out if indices.ndim == 1 else out.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-
 
 # The transpose: zeros of `shape` to which slices are added.
 take_add = linear(
@@ -358,12 +348,6 @@ _advanced_index = primitive(
         sample(normal(2, 3, 4), np.array([2, 0]), np.array([1, 2]), axes=(1, 2), unique=True),
         sample(normal(2, 3, 2), np.array([2, 0]), axes=(1,), unique=True)],
 )  # fmt: skip
-
-
-@lowering("dask", _advanced_index)
-def _advanced_dask(x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
-    return _take_dask(x, indices[0], axis=axes[0]) if len(axes) == 1 else NotImplemented
-
 
 def _infer_advanced_add(avals: Any, params: dict[str, Any]) -> Aval:
     part = indexed_shape(params["shape"], [a.shape for a in avals[1:]], params["axes"])

@@ -18,7 +18,7 @@ from ..backend.jit.operands import FLOAT32, FLOAT64, LEAST
 from ..core.aval import Aval
 from ..core.expression import Expr
 from ..core.large import computed, loop_of, summed
-from ..core.primitive import lowering, primitive
+from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
 from .kernels import all_finite, in_c_order, in_single, no_zeros, scalar, widened, widened_numpy, zero_of
@@ -539,22 +539,6 @@ std = primitive(
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims), out * 2),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
 )  # fmt: skip
-
-
-def _one_pass(moment: str) -> Any:
-    """Dask's moments, which read the data once where the kernels' read them twice."""
-    def lowered(x: Any, *, axis: tuple[int, ...], keepdims: bool, **correction: Any) -> Any:
-        few = not x.size or reduced_count(x, axis) <= correction.get("correction", 0)
-        if few or x.dtype.itemsize == 2 or x.dtype.kind != "f":
-            return NotImplemented
-        freedom = {"ddof": n for n in correction.values()}
-        return getattr(x, moment)(axis=axis, keepdims=keepdims, **freedom)
-
-    return lowered
-
-
-for _name, _op in (("mean", mean), ("var", var), ("std", std)):
-    lowering("dask", _op)(_one_pass(_name))
 
 
 def _infer_pair(avals: Any, params: dict[str, Any]) -> Any:
