@@ -92,8 +92,29 @@ class DaskBackend(Backend):
     def to_host(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute())
 
+    def in_blocks(self, make: Any, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
+        chunks = like.chunks if like.shape == shape else da.core.normalize_chunks("auto", shape, dtype=dtype)
+        numbers = tuple(map(len, chunks))
+        block = _Made(make, numbers)
+        name = f"made-{dask.base.tokenize(block, chunks)}"
+        return da.map_blocks(block, chunks=chunks, dtype=dtype, meta=np.empty((0,) * len(shape), dtype), name=name)
+
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         return da.asarray(value, dtype=dtype)
+
+
+class _Made(NamedTuple):
+    """What makes a block out of its number."""
+
+    make: Any
+    numbers: tuple[int, ...]
+
+    def __call__(self, block_info: Any = None) -> Any:
+        said = block_info[None]
+        number = 0
+        for place, count in zip(said["chunk-location"], self.numbers):
+            number = number * count + place
+        return self.make(number, said["chunk-shape"])
 
 
 class _Kernel:
@@ -122,12 +143,14 @@ def _kernel(prim: Any, arrays: list[Any], params: dict[str, Any]) -> _Kernel:
 def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
     """An elementwise kernel on each block. `da.core.elemwise` would ask the kernel for the dtype, and check it in each task."""
     aval, kernel = _inferred(prim, arrays, params), _kernel(prim, arrays, params)
-    there = [x for x in arrays if x is not None]
+    there = [dask_ways.source(x) for x in arrays if x is not None]
     sides = itertools.chain(*((x, None if isinstance(x, np.ndarray) else tuple(range(x.ndim))[::-1]) for x in there))
-    return da.blockwise(
-        kernel, tuple(range(len(aval.shape)))[::-1], *sides, name=f"{prim.name}-{dask.base.tokenize(kernel, *there)}",
-        dtype=aval.dtype, meta=np.empty((0,) * len(aval.shape), aval.dtype),
+    ndim = max(x.ndim for x in there)
+    found = da.blockwise(
+        kernel, tuple(range(ndim))[::-1], *sides, name=f"{prim.name}-{dask.base.tokenize(kernel, *there)}",
+        dtype=aval.dtype, meta=np.empty((0,) * ndim, aval.dtype),
     )  # fmt: skip
+    return found if found.shape == aval.shape else dask_ways.WAYS["broadcast_to"](found, shape=aval.shape)
 
 
 class allow_whole:

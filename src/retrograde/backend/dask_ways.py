@@ -86,6 +86,25 @@ def _embed(x: Any, *, shape: tuple[int, ...], index: Any) -> Any:
     return out
 
 
+def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """Repeated along axes, in blocks of a bounded size; the array remembers what it repeats (`source`)."""
+    x = source(x)
+    if not 0 < math.prod(shape) > x.size:
+        return NotImplemented
+    kept = (*(1,) * (len(shape) - x.ndim), *x.shape)
+    chunks = (*((1,),) * (len(shape) - x.ndim), *x.chunks)
+    wanted = ["auto" if m == 1 != n else c for n, m, c in zip(shape, kept, chunks)]
+    out = da.broadcast_to(x, shape, chunks=da.core.normalize_chunks(wanted, shape, dtype=x.dtype))
+    out.repeats = out.name, x
+    return out
+
+
+def source(x: Any) -> Any:
+    """What an array repeats along some of its axes: an operation element by element may take that in its place. Else itself."""
+    name, repeated = getattr(x, "repeats", ("", x))
+    return repeated if name == getattr(x, "name", "") else x  # one that was assigned to goes by another name
+
+
 def _bytes_of_a_row(x: Any, axis: int) -> int:
     return int(x.dtype.itemsize * math.prod(max(c) for i, c in enumerate(x.chunks) if i != axis))
 
@@ -110,6 +129,7 @@ def _one_axis(way: Callable[..., Any]) -> Callable[..., Any]:
 
 
 WAYS: dict[str, Callable[..., Any]] = {
-    "advanced_add": _one_axis(_take_add), "advanced_index": _one_axis(_take), "embed": _embed, "mean": _moment("mean"),
+    "advanced_add": _one_axis(_take_add), "advanced_index": _one_axis(_take),
+    "broadcast_to": _broadcast_to, "embed": _embed, "mean": _moment("mean"),
     "std": _moment("std"), "take": _take, "take_add": _take_add, "var": _moment("var"),
 }  # fmt: skip

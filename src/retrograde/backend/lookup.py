@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -119,6 +120,13 @@ class Backend:
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         """NumPy's array as one of this type, where `like` is."""
         return self.asarray(array)
+
+    def in_blocks(
+        self, make: Callable[[int, tuple[int, ...]], np.ndarray], shape: tuple[int, ...], dtype: np.dtype, like: Any
+    ) -> Any:
+        """An array of this type, where `like` is and in its blocks if they have its shape: `make(number, shape)` gives each block,
+        as NumPy's, of which most libraries have one."""
+        return self.from_host(make(0, shape), like)
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         """A value as an array of this library, on its default device."""
