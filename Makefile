@@ -91,6 +91,7 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	$(BIN)/python -m benchmarks --compiled
 	-$(BIN)/python benchmarks/products.py
 	$(BIN)/python benchmarks/threads.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/dask_gradient.py
 
 bench-dist: $(STAMP) ## data-parallel training on one and two processes
 	$(BIN)/python benchmarks/processes.py

@@ -218,7 +218,7 @@ from .transform import (  # noqa: E402
 
 if _TYPE_CHECKING:
     from .compile import compile_minify, compile_report, cond, jit, scan, while_loop
-    from .tensor import fft, linalg
+    from .tensor import fft, linalg, random
     from .tensor.saving import load, save
 
 __array_api_version__ = "2024.12"
@@ -230,7 +230,7 @@ _paused.end()
 del _paused
 
 # What few programs use is imported when it is asked for.
-_LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
+_LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft", "random": "tensor.random"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
     "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile", "explain_nan": "tools.nan",
@@ -291,7 +291,7 @@ __all__ = [
     "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "persist", "pi",
-    "positive", "pow", "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
+    "positive", "pow", "prod", "random", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
     "save", "scan", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
     "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
     "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.arrays import device_of, of_library
+from ..core.arrays import full as full_beside
 from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
@@ -62,26 +64,33 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return new(np.full(shape, fill_value, None if dtype is None else as_dtype(dtype)))
 
 
-def _as_in(x: Any, shape: Any, dtype: Any) -> tuple[Any, Any]:
+def _as_in(x: Any, shape: Any, dtype: Any, device: Any) -> tuple[Any, Any, Any]:
+    """Shape and dtype of `x` unless others are given, and its array where a library other than NumPy's is to fill one."""
     x = value(x)
-    return shape_of(x) if shape is None else shape, dtype_of(x) if dtype is None else dtype
+    library = of_library(x) if device is None or str(device) == str(device_of(x)) else None
+    return shape_of(x) if shape is None else shape, dtype_of(x) if dtype is None else dtype, library
 
 
-def _like(create: Any) -> Callable[..., Tensor]:
+def _like(create: Any, filled: float) -> Callable[..., Tensor]:
     def f(x: Any, /, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
-        shape, dtype = _as_in(x, shape, dtype)
+        shape, dtype, library = _as_in(x, shape, dtype, device)
+        if library is not None:
+            return new(full_beside(shape_tuple(shape), filled, as_dtype(dtype), library))
         return create(shape, dtype=dtype, device=device)
 
     name = create.__name__
-    return described(f, f"{name}_like", f"`{name}` in the shape and dtype of `x`, unless others are given.")
+    doc = f"`{name}` in the shape and dtype of `x` unless others are given, of its library and where it is."
+    return described(f, f"{name}_like", doc)
 
 
-empty_like, zeros_like, ones_like = _like(empty), _like(zeros), _like(ones)
+empty_like, zeros_like, ones_like = _like(empty, 0), _like(zeros, 0), _like(ones, 1)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Tensor:
-    """`full` in the shape and dtype of `x`, unless others are given."""
-    shape, dtype = _as_in(x, shape, dtype)
+    """`full` in the shape and dtype of `x` unless others are given, of its library and where it is."""
+    shape, dtype, library = _as_in(x, shape, dtype, device)
+    if library is not None and not isinstance(fill_value, Value):
+        return new(full_beside(shape_tuple(shape), fill_value, as_dtype(dtype), library))
     return full(shape, fill_value, dtype=dtype, device=device)
 
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.unwrap import concrete
+from ..core.unwrap import concrete, elsewhere
 from ..core.value import Value, dtype_of
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
+from ..ops import reduction as red
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
+from ._values import rank
 from .conversion import operand, value
 from .operators import (
     as_double,
@@ -94,7 +96,7 @@ def pow(x1: Any, x2: Any, /) -> Tensor:
     kind = dtype_of(x1).kind
     if kind == "b":
         raise TypeError("pow: booleans have no powers; convert them to integers with astype()")
-    if kind == "i" and (concrete("pow", x2) < 0).any():
+    if kind == "i" and not _all("pow", cmp.greater_equal(x2, 0)):
         raise ValueError("pow: an integer to a negative power is no integer; convert to floating point with astype()")
     return ew.power(x1, x2)
 
@@ -261,7 +263,15 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements, as a Python bool."""
-    return bool(np.all(concrete("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))))
+    return _all("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))
+
+
+def _all(op: str, x: Any) -> bool:
+    """Whether all elements are true: asked where they are, of which one truth comes to Python."""
+    array = elsewhere(x)
+    if array is None:
+        return bool(np.all(concrete(op, x)))
+    return bool(red.all(array, axis=tuple(range(rank(x))), keepdims=False))
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import counting
 from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axis_of, in_order, new, only_axis, rank
+from ._values import axis_of, in_order, new, only_axis, positions, rank
 from .conversion import value
 from .operators import described
 from .reductions import reduction
@@ -56,7 +55,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     x = value(x)
     if not rank(x):
         raise ValueError("nonzero: a 0-d tensor has no positions; compare it with 0")
-    return tuple(new(i) for i in np.nonzero(concrete("nonzero", x)))
+    return tuple(map(new, positions("nonzero", x)))
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
