@@ -22,7 +22,7 @@ MOST = 48
 """So many members has a group at most: more are divided into parts."""
 LARGEST_PART = 40
 MOST_LEAVES = 12
-OPENED = 60
+OPENED = 40
 """How many boxes are there at the beginning, at most."""
 
 
@@ -33,6 +33,7 @@ class Group:
         self.kind, self.name, self.type, self.place = kind, name, type, place
         self.members: list[Group | Operation | Leaf] = []
         self.open = False
+        self.call: Call | None = None
 
 
 def folded(root: Operation | Leaf, name: str) -> Group:
@@ -47,6 +48,7 @@ def folded(root: Operation | Leaf, name: str) -> Group:
             inner = groups.get(call)
             if inner is None:
                 inner = groups[call] = Group(call.kind, call.name, call.type, call.place)
+                inner.call = call
                 group.members.append(inner)
             group = inner
         group.members.append(operation)

@@ -1,9 +1,10 @@
 """A folded graph as plain data: what the page, the picture and tests read.
 
 `nodes` are groups, operations and leaves, each at the index by which others name it; keys are one letter, since there are
-thousands: `k` kind ("op", "leaf" or a group's), `n` name, `y` type of a module or its path, `l` [file, line], `c` members of a
+thousands: `k` kind ("op", "leaf" or a group's), `n` name, `y` type of a module or its path, `b` the
+module that an operation is all of, `l` [file, line], `c` members of a
 group, `o` [shape, dtype] of each output, `i` [source or -1, output, shape, dtype] of each operand, `p` parameters, `t`
-microseconds forward and backward, `m` bytes, `v` and `g` figures of values and gradients, `w` [operand, norm, not finite]
+microseconds forward and backward, `m` bytes, `v` and `g` figures of values and gradients, `w` [operand, norm, nans, infinities]
 of what the derivative rule gave. Figures are [norm, least, most, mean, nans, infinities, zeros, histogram, first elements].
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..seeing.calls import Place
 from ..seeing.figures import Figures
-from .fold import Group, said
+from .fold import MODULE, Group, said
 from .records import Leaf, Operation
 
 
@@ -46,23 +47,29 @@ def modelled(top: Group, root: Operation | Leaf, note: str = "") -> dict[str, An
     nodes: list[dict[str, Any]] = []
     index: dict[int, int] = {}
 
-    def number(member: Group | Operation | Leaf) -> int:
+    alone: dict[int, str] = {}
+
+    def number(member: Group | Operation | Leaf, around: frozenset[Any]) -> int:
         own = index[id(member)] = len(nodes)
         nodes.append({})
         if type(member) is Group:
             nodes[own] = _group(member, places)
-            nodes[own]["c"] = [number(m) for m in member.members]
+            nodes[own]["c"] = [number(m, around | {member.call}) for m in member.members]
+        elif type(member) is Operation and (call := member.call) is not None and call.kind == MODULE and call not in around:
+            alone[own] = call.name
         return own
 
     def members(group: Group) -> list[Any]:
         return [x for m in group.members for x in (members(m) if type(m) is Group else [m])]
 
-    number(top)
+    number(top, frozenset())
     order = members(top)
     kept = _kept(order)
     for member in order:
         own = index[id(member)]
         nodes[own] = _leaf(member) if type(member) is Leaf else _operation(member, index, places, kept.get(id(member), 0))
+        if own in alone:
+            nodes[own]["b"] = alone[own]
     return {
         "title": top.name, "note": note, "files": places.files, "lines": places.lines, "nodes": nodes,
         "open": [i for g, i in _groups(top, index) if g.open], "root": index[id(root)],
@@ -108,7 +115,7 @@ def _operation(x: Operation, index: dict[int, int], places: _Places, kept: int) 
         "o": [[list(shape), dtype] for shape, dtype in x.outs], "i": operands,
         "p": {k: v if type(v) in (int, str, bool) else repr(v) for k, v in x.params.items()},
         "t": [round(x.forward * 1e6, 1), round(x.backward * 1e6, 1)], "m": kept, "v": _all(x.values), "g": _all(x.gradients),
-        "w": [[i, number(f.norm), f.nans + f.infinities] for i, f in x.toward.items()], "d": int(x.derivative),
+        "w": [[i, number(f.norm), *([f.nans, f.infinities] if f.nans or f.infinities else [])] for i, f in x.toward.items()], "d": int(x.derivative),
     })  # fmt: skip
 
 

@@ -32,7 +32,6 @@ const LAYOUT = (() => {
     const result = nodes[model.root];
     for (let at = result; at.up; at = at.up) at.up.leaving.add(at.id);
     sum(nodes[0], nodes);
-    model.of = new Map();
     model.opened = new Set(model.open);
     return model;
   }
@@ -40,16 +39,17 @@ const LAYOUT = (() => {
   function sum(node, nodes) {
     if (!node.c) {
       node.norm = magnitude(node.g); node.time = node.t ? node.t[0] + node.t[1] : 0; node.bytes = node.m || 0;
-      node.odd = unfinite(node.v) + unfinite(node.g) + (node.w || []).reduce((n, w) => n + w[2], 0);
+      node.nans = total(node.v, 4) + total(node.g, 4) + (node.w || []).reduce((n, w) => n + (w[2] || 0), 0);
+      node.infinities = total(node.v, 5) + total(node.g, 5) + (node.w || []).reduce((n, w) => n + (w[3] || 0), 0);
       node.count = node.k === "op" ? 1 : 0;
       return;
     }
-    Object.assign(node, { norm: null, time: 0, bytes: 0, odd: 0, count: 0 });
+    Object.assign(node, { norm: null, time: 0, bytes: 0, nans: 0, infinities: 0, count: 0 });
     for (const id of node.c) {
       const child = nodes[id];
       sum(child, nodes);
       if (child.norm !== null && (node.norm === null || child.norm > node.norm)) node.norm = child.norm;
-      node.time += child.time; node.bytes += child.bytes; node.odd += child.odd; node.count += child.count;
+      node.time += child.time; node.bytes += child.bytes; node.nans += child.nans; node.infinities += child.infinities; node.count += child.count;
     }
   }
 
@@ -58,7 +58,7 @@ const LAYOUT = (() => {
     for (const f of figures || []) if (f && isFinite(f[0])) found = Math.hypot(found || 0, f[0]);
     return found;
   }
-  const unfinite = figures => (figures || []).reduce((n, f) => n + (f ? f[4] + f[5] : 0), 0);
+  const total = (figures, at) => (figures || []).reduce((n, f) => n + (f ? f[at] : 0), 0);
   const look = node => (node.o || []).map(([shape, dtype]) => dtype + "[" + shape.join(", ") + "]").join(", ");
 
   const isOpen = (model, node) => Boolean(node.c) && model.opened.has(node.id);
@@ -67,7 +67,7 @@ const LAYOUT = (() => {
 
   function words(model, node) {
     if (node.k === "op") {
-      return [node.n, look(node), place(model, node)].filter(Boolean);
+      return [(node.b ? node.b + " · " : "") + node.n, look(node), place(model, node)].filter(Boolean);
     }
     if (node.k === "leaf") return [node.n.split(".").slice(-2).join("."), look(node)];
     const title = node.k === "module" ? node.n + (node.y && node.y !== node.n ? " · " + node.y : "")
@@ -84,21 +84,27 @@ const LAYOUT = (() => {
     return { lines, w: Math.max(64, longest * CHARACTER + 2 * PADDING), h: lines.length * LINE + PADDING };
   }
 
-  // The layout of one group: boxes of its members, relative to its corner, and the edges between them. Kept until it changes.
+  // The layout of one group: boxes of its members, relative to its corner, and the edges between them. Each is kept, by what is
+  // open in it, so that folding what was unfolded costs nothing.
   function laid(model, group) {
-    const known = model.of.get(group.id);
-    if (known) return known;
+    const boxes = group.c.map(id => {
+      const node = model.nodes[id];
+      if (isOpen(model, node)) return { id, open: true, ...laid(model, node) };
+      if (!node.size) node.size = size(model, node);
+      return { id, open: false, ...node.size };
+    });
+    const state = boxes.map(box => box.open ? box.id + box.state : "").join(";");
+    if (!group.laid) group.laid = new Map();
+    if (!group.laid.has(state)) group.laid.set(state, { ...arranged(model, group, boxes), state: "(" + state + ")" });
+    return group.laid.get(state);
+  }
+
+  function arranged(model, group, boxes) {
     const graph = new dagre.graphlib.Graph();
     const top = group.up === null ? 0 : HEADER;
     graph.setGraph({ rankdir: "TB", nodesep: 16, ranksep: 30, edgesep: 8, marginx: MARGIN, marginy: MARGIN });
     graph.setDefaultEdgeLabel(() => ({}));
-    const boxes = [];
-    for (const id of group.c) {
-      const node = model.nodes[id], open = isOpen(model, node);
-      const box = open ? { id, open, ...laid(model, node) } : { id, open, ...size(model, node) };
-      boxes.push(box);
-      graph.setNode(String(id), { width: box.w, height: box.h });
-    }
+    for (const box of boxes) graph.setNode(String(box.id), { width: box.w, height: box.h });
     const edges = [...group.between.values()];
     for (const edge of edges) graph.setEdge(String(edge.from), String(edge.to));
     if (group.up !== null) {
@@ -114,14 +120,12 @@ const LAYOUT = (() => {
     }
     const extent = graph.graph();
     const title = words(model, group)[0].length * CHARACTER + 60;
-    const found = {
+    return {
       w: Math.max(extent.width, title), h: extent.height + top, boxes,
       edges: edges.map(edge => ({
         ...edge, points: graph.edge(String(edge.from), String(edge.to)).points.map(p => [p.x, p.y + top]),
       })),
     };
-    model.of.set(group.id, found);
-    return found;
   }
 
   // All that is to be seen, in coordinates of the whole: boxes, outer ones first, and edges.
@@ -138,13 +142,9 @@ const LAYOUT = (() => {
     return { w: whole.w, h: whole.h, boxes, edges };
   }
 
-  function changed(model, node) { for (let at = node; at; at = at.up) model.of.delete(at.id); }
-
   function toggle(model, id, open) {
-    const node = model.nodes[id];
-    if (!node.c || isOpen(model, node) === open) return;
+    if (!model.nodes[id].c) return;
     if (open) model.opened.add(id); else model.opened.delete(id);
-    changed(model, node);
   }
 
   // A line through points, bent at the middles between them.
@@ -166,10 +166,12 @@ const LAYOUT = (() => {
     norm: { label: "gradient norm", of: n => n.norm, show: x => number(x), log: true },
     time: { label: "time", of: n => n.time || null, show: x => time(x), log: true },
     memory: { label: "memory kept", of: n => n.bytes || null, show: x => bytes(x), log: true },
-    nan: { label: "nan", of: n => n.odd, show: x => String(x) },
+    nan: { label: "nan", of: n => n.nans, show: x => String(x) },
   };
   const KINDS = { op: "#e8eef7", leaf: "#e6f3e6", module: "#f5ecd9", function: "#efe6f5", line: "#eeeeee", part: "#eeeeee",
     leaves: "#e6f3e6", program: "#ffffff" };
+
+  const NANS = "#d7263d", INFINITIES = "#f6c667", FINITE = "#e6f3e6";
 
   // From light yellow over orange to dark red.
   const STOPS = [[255, 247, 214], [254, 217, 142], [254, 153, 41], [217, 95, 14], [153, 52, 4]];
@@ -178,15 +180,14 @@ const LAYOUT = (() => {
     return "rgb(" + STOPS[i].map((c, k) => Math.round(c + (STOPS[i + 1][k] - c) * f)).join(",") + ")";
   }
 
+  // The least is below all but the smallest twentieth, so that a few values near 0 do not make the others look alike.
   function scale(model, name) {
     const measure = MEASURES[name];
-    let low = Infinity, high = -Infinity;
-    if (measure.log) for (const node of model.nodes) {
-      const x = node.c ? null : measure.of(node);
-      if (x > 0) { low = Math.min(low, x); high = Math.max(high, x); }
-    }
-    if (name === "time" || name === "memory") for (const node of model.nodes) if (node.c && node.up) high = Math.max(high, measure.of(node) || 0);
-    return { name, low, high };
+    if (!measure.log) return { name };
+    const single = model.nodes.filter(node => !node.c).map(measure.of).filter(x => x > 0).sort((a, b) => a - b);
+    if (!single.length) return { name };
+    const groups = model.nodes.filter(node => node.c && node.up).map(measure.of);
+    return { name, low: single[Math.floor(single.length / 20)], high: Math.max(single[single.length - 1], ...groups) };
   }
 
   // The colour of a node, and whether it is so dark that what is written on it has to be light.
@@ -194,7 +195,7 @@ const LAYOUT = (() => {
     const measure = MEASURES[scale.name];
     if (scale.name === "kind") return { fill: KINDS[node.k], dark: false };
     const x = measure.of(node);
-    if (scale.name === "nan") return { fill: x ? "#d7263d" : "#e6f3e6", dark: Boolean(x) };
+    if (scale.name === "nan") return { fill: x ? NANS : node.infinities ? INFINITIES : FINITE, dark: Boolean(x) };
     if (x === null || x === undefined || !(scale.high > 0)) return { fill: "#f4f4f4", dark: false };
     if (x === 0) return { fill: "#dfe7f2", dark: false };
     const t = scale.high > scale.low ? (Math.log(x) - Math.log(scale.low)) / (Math.log(scale.high) - Math.log(scale.low)) : 0.5;
@@ -213,5 +214,5 @@ const LAYOUT = (() => {
   const bytes = x => x >= 1 << 30 ? (x / (1 << 30)).toPrecision(3) + " GiB" : x >= 1 << 20 ? (x / (1 << 20)).toPrecision(3) + " MiB"
     : x >= 1024 ? (x / 1024).toPrecision(3) + " KiB" : x + " B";
 
-  return { index, scene, toggle, isOpen, path, scale, colour, shade, MEASURES, KINDS, number, time, bytes, look, place, words, short };
+  return { index, scene, toggle, isOpen, path, scale, colour, shade, MEASURES, KINDS, NANS, INFINITIES, FINITE, number, time, bytes, look, place, words, short };
 })();
