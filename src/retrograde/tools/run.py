@@ -100,6 +100,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    if options.report is not None and not options.report.endswith(".html"):
+        print(f"retrograde run: --report writes a page, whose name ends in .html; got {options.report}", file=sys.stderr)
+        return 2
     if options.processes is not None:
         return _several(options, rest)
     return program(options, rest, _watching(options))

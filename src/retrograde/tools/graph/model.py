@@ -20,7 +20,7 @@ from .fold import MODULE, Group, said
 from .records import Leaf, Operation
 
 
-class _Places:
+class Places:
     """Files and the lines of them that are named, once each."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class _Places:
 
 def modelled(top: Group, root: Operation | Leaf, note: str = "") -> dict[str, Any]:
     """The graph as what `json` writes."""
-    places = _Places()
+    places = Places()
     nodes: list[dict[str, Any]] = []
     index: dict[int, int] = {}
 
@@ -97,7 +97,7 @@ def _kept(members: list[Any]) -> dict[int, int]:
     return found
 
 
-def _group(group: Group, places: _Places) -> dict[str, Any]:
+def _group(group: Group, places: Places) -> dict[str, Any]:
     return _without_empty({"k": group.kind, "n": group.name, "y": group.type, "l": places.of(group.place)})
 
 
@@ -108,7 +108,7 @@ def _leaf(leaf: Leaf) -> dict[str, Any]:
     })  # fmt: skip
 
 
-def _operation(x: Operation, index: dict[int, int], places: _Places, kept: int) -> dict[str, Any]:
+def _operation(x: Operation, index: dict[int, int], places: Places, kept: int) -> dict[str, Any]:
     operands = [[index[id(o.source)] if o.source is not None else -1, o.index, list(o.shape), o.dtype] for o in x.operands]
     return _without_empty({
         "k": "op", "n": x.name, "y": x.call.path() if x.call is not None else "", "l": places.of(x.place),
