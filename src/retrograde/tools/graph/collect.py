@@ -49,7 +49,7 @@ class Collecting(Watch):
             return
         record = RECORDS.add(node, operands)
         record.call, record.place, record.forward = call, place, seconds
-        record.derivative = self.depth > 0
+        record.derivative, record.alive = self.depth > 0, self.alive
         record.values = tuple([Figures(a) for a in results])
 
     def pass_begins(self, run: Any, roots: Any, gradients: Any, inputs: Any) -> None:

@@ -148,7 +148,7 @@ def _place_leaves(top: Group, leaves: Iterable[Leaf], operations: list[Operation
             together.members = [leaf for _, leaf in entries]
             group.members.insert(0, together)
         else:
-            for at, leaf in sorted(entries, key=lambda e: -e[0]):
+            for at, leaf in reversed(sorted(entries, key=lambda e: e[0])):
                 group.members.insert(at, leaf)
 
 

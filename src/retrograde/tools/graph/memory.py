@@ -109,8 +109,7 @@ def memory(value: Any) -> Memory:
     for node in reversed(order):
         if node.saved is engine.FREED:
             freed += 1
-        record = RECORDS.known(producer(node))
-        place = record.place if type(record) is Operation and record.place[0] else place_of(node)
+        place = _place(node)
         for x in saved_arrays(node):
             owner = owner_of(inside(x)[0])
             if id(owner) in met:
@@ -123,8 +122,21 @@ def memory(value: Any) -> Memory:
                 held[place, node.prim.name].append(int(owner.nbytes))
     rows = sorted(((p, name, len(sizes), sum(sizes)) for (p, name), sizes in held.items()), key=lambda row: -row[3])
     found = Memory(total, of_leaves, rows, freed)
-    alive: Alive | None = WATCHING[-1].alive if WATCHING else None
+    record = RECORDS.known(producer(value._node)) if value._node is not None else None
+    alive: Alive | None = record.alive if type(record) is Operation else None
+    if alive is None and WATCHING:
+        alive = WATCHING[-1].alive
     if alive is not None:
         found.peak = alive.peak
         found.at_peak = sorted(((p, name, size) for (p, name), size in alive.at_peak().items()), key=lambda row: -row[2])
     return found
+
+
+def _place(node: Any) -> Place:
+    """The line where an operation was called, if anybody has seen it."""
+    for watch in WATCHING:
+        row = watch.of.get(node)
+        if row is not None:
+            return row.place
+    record = RECORDS.known(node)
+    return record.place if type(record) is Operation and record.place[0] else place_of(node)

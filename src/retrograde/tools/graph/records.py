@@ -44,6 +44,8 @@ class Operation:
     """Seconds in the kernel and in the derivative rule, in the last pass."""
     saved: Sequence[tuple[int, int]] = ()
     """The memory that was kept for the rule: the identity of what owns it, and its bytes."""
+    alive: Any = None
+    """The memory that whoever watched has followed (`Alive`)."""
     derivative: bool = False
     """Whether it was recorded in a backward pass, as part of a derivative."""
 
