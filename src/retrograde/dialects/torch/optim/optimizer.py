@@ -371,7 +371,7 @@ class RuleOptimizer(Optimizer):
         if row.counted:
             options["step"] = batch.step
         bridge.update(
-            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group["differentiable"], **options,
+            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group.get("differentiable", False), **options,
             **further,
         )  # fmt: skip
 
