@@ -215,9 +215,7 @@ def phase(ends: Sequence[float], step: Any) -> tuple[int, Any]:
     return i, (step - start) / (ends[i] - start)
 
 
-def triangle(
-    epoch: Any, length: float, rising: float, scale: Callable[[Any], float], by: str
-) -> tuple[Any, float]:  # fmt: skip
+def triangle(epoch: Any, length: float, rising: float, scale: Callable[[Any], float], by: str) -> tuple[Any, float]:
     """The height (0 to 1) of a triangular wave of period `length` (Smith 2017), and what scales it.
 
     rising: the share of a period before the peak. scale: a function of the number of the cycle (from 1), or where `by` is

@@ -370,10 +370,8 @@ class RuleOptimizer(Optimizer):
         options = self._given_options(group)
         if row.counted:
             options["step"] = batch.step
-        bridge.update(
-            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group.get("differentiable", False), **options,
-            **further,
-        )  # fmt: skip
+        columns, recorded = self._columns(group, batch), group.get("differentiable", False)
+        bridge.update(row.rule, batch.params, batch.grads, *columns, recorded=recorded, **options, **further)
 
     def _given_options(self, group: dict[str, Any]) -> dict[str, Any]:
         """The rule's options, without tensors in them, but for those that a differentiable update depends on."""
