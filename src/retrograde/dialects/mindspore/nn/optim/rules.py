@@ -111,19 +111,10 @@ Rprop = optimiser(
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
 
-
-def _adagrad(self: Any, chosen: _Chosen) -> None:
-    if self.update_slots:
-        self._run(chosen)
-        return
-    for p, g, total in zip(chosen.params, chosen.grads, chosen.of(self.accum)):
-        p.set_data(p - g * float(chosen.lr) / total.data.sqrt())
-
-
 Adagrad = optimiser(
     "Adagrad", "params, accum=0.1, learning_rate: Any = 1e-3, update_slots=True, loss_scale=1.0, weight_decay: Any = 0.0",
     accumulating.adagrad, "`accum += g**2`, `p -= lr * g / sqrt(accum)`; `accum` stays as it is unless `update_slots`.",
-    state="accum = accum", fixed={"step": 1, "eps": 0.0}, _step=_adagrad,
+    state="accum = accum", fixed={"step": 1, "eps": 0.0}, called={"grows": "update_slots"},
 )  # fmt: skip
 Adadelta = optimiser(
     "Adadelta", "params, learning_rate: Any = 1.0, rho=0.9, epsilon=1e-6, loss_scale=1.0, weight_decay: Any = 0.0",
