@@ -9,7 +9,7 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import schedules
 from ..._shared.checks import check
-from ..._shared.optimisers import Schedules
+from ..._shared.rows import Schedules
 from .scheduler_base import Formula, LRScheduler
 
 schedule = Schedules(Formula, checks="lr_lambda: function")

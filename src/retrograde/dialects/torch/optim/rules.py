@@ -8,7 +8,7 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import accumulating, bridge, factored, updates
 from ... import torch
-from ..._shared.optimisers import Optimisers
+from ..._shared.rows import Optimisers
 from .._dtype import finfo
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, updates
-from ...._shared.optimisers import Optimisers
+from ...._shared.rows import Optimisers
 from ..._tensor import from_array
 from .optimizer import Members, RuleOptimizer, rate_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, factored, proximal, updates
-from ...._shared.optimisers import Optimisers
+from ...._shared.rows import Optimisers
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .._checks import a_bool, not_negative_float

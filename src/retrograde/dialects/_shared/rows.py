@@ -1,4 +1,4 @@
-"""Optimisers and schedules as rows: classes that keep their options and hand them to a function of `retrograde.learn`.
+"""Optimisers, schedules and initialisers as rows: classes that keep options and hand them to a function of `retrograde.learn`.
 
 A dialect says once what they derive from and what it calls the options of these functions, and gets what makes a class:
 
@@ -113,6 +113,26 @@ class Schedules(Rows):
         return self.made(row, doc, base, "", "_closed" * bool(closed) + " _chained" * bool(chained), members)
 
 
+class Calls(Rows):
+    """What makes classes with one method that calls a function with the options.
+
+    method: its name and what it takes, as in a `def`. call: the call without the options, and what is done with it.
+    """
+
+    def __init__(self, base: type, *, method: str, call: str, **what: Any) -> None:
+        super().__init__(base, **what)
+        self.method, self.call = method, call
+
+    def __call__(
+        self, name: str, options: str, function: Function, doc: str, *, checks: str = "", asserts: str = "",
+        base: type | None = None, then: Function | None = None, **members: Any,
+    ) -> Any:  # fmt: skip
+        """The class of a row, as for optimisers."""
+        row = CallRow(self, name, options, checks, asserts, None, then, sys._getframe(1).f_globals)
+        row.function = function
+        return self.made(row, doc, base, "", self.method.partition("(")[0], members)
+
+
 class State(NamedTuple):
     """One kind of state: its name, what it begins at (a number, or the option that says it), the option that asks for it, and
     what it is called in names."""
@@ -187,7 +207,7 @@ class Row:
     def _constructor(self) -> tuple[str, dict[str, Any]]:
         further = parameters(self.options).kwarg
         given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
-        head = f"def __init__(self, {_annotated(self.options)}) -> None:"
+        head = f"def __init__(self{self.options and ', '}{_annotated(self.options)}) -> None:"
         return f"{head}\n    self._set_up(_row, {{{given}}})", {**self.scope, "_row": self}
 
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
@@ -241,6 +261,17 @@ class ScheduleRow(Row):
         function, takes = (self.closed, "base, epoch") if method == "_closed" else (self.chained, "rate, epoch, base")
         options = ", ".join(f"{name}={text}" for name, text in self.handed(function).items())
         return f"def {method}(self, {takes}):\n    return _formula({takes}, {options})", {"_formula": function}
+
+
+class CallRow(Row):
+    """A row of a class with one method."""
+
+    function: Function
+
+    def _text(self, method: str) -> tuple[str, dict[str, Any]]:
+        """The method."""
+        options = "".join(f", {name}={text}" for name, text in self.handed(self.function).items())
+        return f"def {self.kind.method}:\n    {self.kind.call.format(options)}", {"_function": self.function}
 
 
 ROWS: dict[type, Row] = {}
