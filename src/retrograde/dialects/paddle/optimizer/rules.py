@@ -183,12 +183,10 @@ def _check_rate(self: Any) -> None:
 def _nadam(self: Any, batch: Batch, group: dict[str, Any]) -> None:
     for part in bridge.batches(self._entries(batch, group, "mu")):
         beta1, decay = group.get("beta1", self._beta1), group.get("momentum_decay", self._momentum_decay)
-        mu, following = updates.nadam_schedule(part.step, beta1, decay)
-        for state in part.states:
-            bridge.scale(state["mu"], mu)
-            product = bridge.count_of(state["mu"])
-            bridge.put(state["mu_product"], product)
-        self._run(part, group, batch, step=part.step, mu=mu, mu_next=following, mu_product=product)
+        further = bridge.nadam_coefficients(part.column("mu"), part.step, beta1, decay)
+        for shown in part.column("mu_product"):
+            bridge.put(shown, further["mu_product"])
+        self._run(part, group, batch, step=part.step, **further)
 
 
 def _nadam_loaded(self: Any, state: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import accumulating, bridge, factored, updates
 from ... import torch
+from ..._shared.checks import check_nesterov
 from ..._shared.rows import Optimisers
 from .._dtype import finfo
 from .._sparse_tensor import SparseTensor
@@ -56,9 +57,7 @@ def _sgd(self: Any, group: dict[str, Any]) -> None:
 
 
 def _check_nesterov(self: Any) -> None:
-    options = self.defaults
-    if options["nesterov"] and (options["momentum"] <= 0 or options["dampening"] != 0):
-        raise ValueError("SGD: nesterov needs momentum above 0 and dampening 0")
+    check_nesterov("SGD", *map(self.defaults.get, ("nesterov", "momentum", "dampening")))
 
 
 def _refuse_decay(name: str, group: dict[str, Any]) -> None:
@@ -195,10 +194,9 @@ Adamax = optimiser(
 
 def _nadam(self: Any, group: dict[str, Any]) -> None:
     for batch in self._batches(group):
-        mu, mu_next = updates.nadam_schedule(batch.step, group["betas"][0], group["momentum_decay"])
-        for product in batch.column("mu_product"):
-            bridge.scale(product, mu)
-        self._apply_rule(group, batch, mu=mu, mu_next=mu_next, mu_product=bridge.count_of(product))
+        products = batch.column("mu_product")
+        further = bridge.nadam_coefficients(products, batch.step, group["betas"][0], group["momentum_decay"])
+        self._apply_rule(group, batch, **further)
 
 
 NAdam = optimiser(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, updates
+from ...._shared.checks import check_nesterov
 from ...._shared.rows import Optimisers
 from ..._tensor import from_array
 from .optimizer import Members, RuleOptimizer, rate_of
@@ -24,8 +25,7 @@ optimiser = Optimisers(
 
 def _in_floats(self: Any, row: Any, options: dict[str, Any]) -> None:
     row.check(options)
-    if options["nesterov"] and (options["momentum"] <= 0 or options["dampening"] != 0):
-        raise ValueError("SGD: nesterov goes with a momentum above 0 and no dampening")
+    check_nesterov("SGD", options["nesterov"], options["momentum"], options["dampening"])
     floats = {name: float(options[name]) for name in ("momentum", "dampening", "weight_decay")}
     super(SGD, self)._set_up(row, options | floats)
 
@@ -128,10 +128,9 @@ def _no_products(self: Any) -> None:
 
 
 def _nadam(self: Any, group: dict[str, Any], members: Members) -> None:
-    mu, following = updates.nadam_schedule(self._number, group["betas"][0], group["momentum_decay"])
-    product = self._products.setdefault(members.place.start, from_array(np.ones(())))
-    bridge.scale(product, mu)
-    self._run(group, members, mu=mu, mu_next=following, mu_product=bridge.count_of(product))
+    products = [self._products.setdefault(members.place.start, from_array(np.ones(())))]
+    further = bridge.nadam_coefficients(products, self._number, group["betas"][0], group["momentum_decay"])
+    self._run(group, members, **further)
 
 
 NAdam = optimiser(

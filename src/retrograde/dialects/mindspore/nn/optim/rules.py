@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, factored, proximal, updates
+from ...._shared.checks import check_nesterov
 from ...._shared.rows import Optimisers
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
@@ -27,8 +28,7 @@ optimiser = Optimisers(
 
 
 def _check_sgd(self: Any) -> None:
-    if self.nesterov and (number(self.momentum) <= 0 or self.dampening != 0):
-        raise ValueError("SGD: nesterov goes with a momentum above 0 and no dampening")
+    check_nesterov("SGD", self.nesterov, number(self.momentum), self.dampening)
     if self.dynamic_weight_decay:
         raise TypeError("SGD: weight_decay must be a number; a schedule goes with the other optimizers")
     self.dampening, self._has_momentum = float(self.dampening), number(self.momentum) != 0
