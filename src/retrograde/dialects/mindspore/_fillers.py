@@ -163,7 +163,7 @@ One = initialiser("One", "**kwargs: Any", lambda shape: 1, "Ones.")
 Constant = initialiser("Constant", "value", lambda shape, *, value: value, "One value everywhere.")
 Identity = initialiser("Identity", "**kwargs: Any", _identity, "Ones on the diagonal of a matrix; ValueError for other shapes.")
 Normal = initialiser(
-    "Normal", "sigma=0.01, mean=0.0", _gaussian, "The normal distribution with mean `mean` and deviation `sigma`."
+    "Normal", "sigma=0.01, mean=0.0", _gaussian, "The normal distribution with mean `mean` and deviation `sigma`.",
 )  # fmt: skip
 Uniform = initialiser(
     "Uniform", "scale=0.07", lambda shape, *, scale: _uniform(shape, -scale, scale),

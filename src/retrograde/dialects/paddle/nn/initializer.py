@@ -159,6 +159,7 @@ def _bilinear(shape: Shape, dtype: np.dtype) -> Any:
 
 initialiser = Calls(
     Initializer, method="values(self, shape, dtype)", call="return _function(shape, dtype{})", reads="self._{}",
+    types={"name": "str | None", "fan_in": "float | None", "fan_out": "float | None"},
     asserts="value given; groups: int > 0", checks="mode in {fan_in, fan_out}",
 )  # fmt: skip
 
@@ -179,18 +180,18 @@ def _check_numbers(self: Any) -> None:
             raise TypeError(f"Normal: {what} must be a number, got {type(value).__name__}")
 
 
-_XAVIER = "fan_in: float | None = None, fan_out: float | None = None, gain=1.0, name: str | None = None"
-_KAIMING = "fan_in: float | None = None, negative_slope=0.0, nonlinearity='relu', mode='fan_in'"
+_XAVIER = "fan_in=None, fan_out=None, gain=1.0, name=None"
+_KAIMING = "fan_in=None, negative_slope=0.0, nonlinearity='relu', mode='fan_in'"
 Constant = initialiser("Constant", "value=0.0", _constant, "One value everywhere.")
 Assign = initialiser(
-    "Assign", "value, name: str | None = None", _assign, "Given values: a tensor, an array or a list.", then=_check_value
+    "Assign", "value, name=None", _assign, "Given values: a tensor, an array or a list.", then=_check_value,
 )  # fmt: skip
 Uniform = initialiser(
-    "Uniform", "low=-1.0, high=1.0, name: str | None = None", _uniform, "Uniform numbers in [low, high).", then=_check_order
+    "Uniform", "low=-1.0, high=1.0, name=None", _uniform, "Uniform numbers in [low, high).", then=_check_order,
 )  # fmt: skip
-Normal = initialiser("Normal", "mean=0.0, std=1.0, name: str | None = None", _normal, "Normal numbers.", then=_check_numbers)
+Normal = initialiser("Normal", "mean=0.0, std=1.0, name=None", _normal, "Normal numbers.", then=_check_numbers)
 TruncatedNormal = initialiser(
-    "TruncatedNormal", "mean=0.0, std=1.0, a=-2.0, b=2.0, name: str | None = None", _truncated, "Normal numbers within [a, b]."
+    "TruncatedNormal", "mean=0.0, std=1.0, a=-2.0, b=2.0, name=None", _truncated, "Normal numbers within [a, b].",
 )  # fmt: skip
 XavierUniform = initialiser(
     "XavierUniform", _XAVIER, _uniform_of(_glorot),
@@ -201,17 +202,16 @@ XavierNormal = initialiser(
     "Normal numbers whose variance is 2 / (fan_in + fan_out) (Glorot and Bengio 2010).",
 )  # fmt: skip
 KaimingUniform = initialiser(
-    "KaimingUniform", _KAIMING, _uniform_of(_he), "Uniform numbers whose variance is gain² / fan (He et al. 2015)."
+    "KaimingUniform", _KAIMING, _uniform_of(_he), "Uniform numbers whose variance is gain² / fan (He et al. 2015).",
 )  # fmt: skip
 KaimingNormal = initialiser(
-    "KaimingNormal", _KAIMING, _normal_of(_he), "Normal numbers whose variance is gain² / fan (He et al. 2015)."
+    "KaimingNormal", _KAIMING, _normal_of(_he), "Normal numbers whose variance is gain² / fan (He et al. 2015).",
 )  # fmt: skip
 Orthogonal = initialiser(
-    "Orthogonal", "gain=1.0, name: str | None = None", _orthogonal,
+    "Orthogonal", "gain=1.0, name=None", _orthogonal,
     "A matrix with orthonormal rows or columns times a gain (Saxe et al. 2014); further axes count as one.",
 )  # fmt: skip
 Dirac = initialiser(
-    "Dirac", "groups=1, name: str | None = None", _dirac,
-    "Convolution weights that pass as many channels as possible on unchanged.",
+    "Dirac", "groups=1, name=None", _dirac, "Convolution weights that pass as many channels as possible on unchanged.",
 )  # fmt: skip
 Bilinear = initialiser("Bilinear", "", _bilinear, "Weights of a transposed convolution that magnifies bilinearly.")

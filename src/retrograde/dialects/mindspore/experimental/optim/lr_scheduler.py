@@ -108,8 +108,8 @@ StepLR = schedule(
     chained=schedules.step_next,
 )  # fmt: skip
 MultiStepLR = schedule(
-    "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None, "Times `gamma` at every milestone.",
-    chained=schedules.multi_step_next,
+    "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None,
+    "Times `gamma` at every milestone.", chained=schedules.multi_step_next,
 )  # fmt: skip
 ExponentialLR = schedule(
     "ExponentialLR", "optimizer, gamma: float, last_epoch=-1", None, "Times `gamma` every epoch.",
