@@ -2,7 +2,7 @@
 
 A closed form gives the rate of an epoch, counted from 0, from the base rate; a recursive one (`..._next`) from the rate of the
 epoch before, so that several schedules may act on one rate. Options are given by keyword; a dialect's row says which of its own
-they are (`dialects/_shared/rows.py`).
+they are (`dialects/_shared/option_rows.py`).
 """
 
 from __future__ import annotations

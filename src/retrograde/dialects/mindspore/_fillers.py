@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...learn import initialise
-from .._shared.rows import Calls, Row
+from .._shared.option_rows import Calls, Row
 
 Shape = tuple[int, ...]
 

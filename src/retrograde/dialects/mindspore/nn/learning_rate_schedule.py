@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....learn import schedules
-from ..._shared.rows import ScheduleRow, Schedules
+from ..._shared.option_rows import ScheduleRow, Schedules
 from .._tensor import Tensor, from_array
 from .cell import Cell
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise
-from ..._shared.rows import Calls, Row
+from ..._shared.option_rows import Calls, Row
 from .._tensor import from_array
 from ..random import normal_array, uniform_array
 

@@ -9,7 +9,7 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import schedules
 from ..._shared.checks import check
-from ..._shared.rows import Schedules
+from ..._shared.option_rows import Schedules
 from .scheduler_base import Formula, LRScheduler
 
 schedule = Schedules(

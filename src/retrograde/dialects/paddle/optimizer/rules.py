@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import accumulating, bridge, proximal, updates
-from ..._shared.rows import Optimisers
+from ..._shared.option_rows import Optimisers
 from .._tensor import from_array
 from .optimizer import Batch, RuleOptimizer, first_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ....learn import schedules
+from ..._shared.option_rows import ScheduleRow
 from ..._shared.registry import near
-from ..._shared.rows import ScheduleRow
 
 
 class LRScheduler:

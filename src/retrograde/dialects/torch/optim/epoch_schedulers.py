@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....learn import schedules
-from ..._shared.rows import Schedules
+from ..._shared.option_rows import Schedules
 from .optimizer import Optimizer
 from .scheduler_base import Formula, LRScheduler, Rate, check_optimizer, option_per_group
 

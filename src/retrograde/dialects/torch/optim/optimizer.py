@@ -18,7 +18,7 @@ from ....core.number import as_float
 from ....learn import bridge
 from ....tape import hooks
 from ..._shared.guard import kind_of
-from ..._shared.rows import OptimiserRow
+from ..._shared.option_rows import OptimiserRow
 from .._grad_modes import enable_grad
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor

@@ -9,7 +9,7 @@ from ....core.number import as_float
 from ....learn import accumulating, bridge, factored, updates
 from ... import torch
 from ..._shared.checks import check_nesterov
-from ..._shared.rows import Optimisers
+from ..._shared.option_rows import Optimisers
 from .._dtype import finfo
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor

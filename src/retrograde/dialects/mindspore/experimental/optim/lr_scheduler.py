@@ -14,7 +14,7 @@ import numpy as np
 
 from .....learn import schedules
 from ...._shared.checks import check
-from ...._shared.rows import ScheduleRow, Schedules
+from ...._shared.option_rows import ScheduleRow, Schedules
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .optimizer import Optimizer

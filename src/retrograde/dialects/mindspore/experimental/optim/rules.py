@@ -8,7 +8,7 @@ import numpy as np
 
 from .....learn import accumulating, bridge, updates
 from ...._shared.checks import check_nesterov
-from ...._shared.rows import Optimisers
+from ...._shared.option_rows import Optimisers
 from ..._tensor import from_array
 from .optimizer import Members, RuleOptimizer, rate_of
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .....learn import bridge
-from ...._shared.rows import OptimiserRow
+from ...._shared.option_rows import OptimiserRow
 from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array

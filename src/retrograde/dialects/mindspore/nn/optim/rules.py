@@ -8,7 +8,7 @@ import numpy as np
 
 from .....learn import accumulating, bridge, factored, proximal, updates
 from ...._shared.checks import check_nesterov
-from ...._shared.rows import Optimisers
+from ...._shared.option_rows import Optimisers
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .._checks import a_bool, not_negative_float

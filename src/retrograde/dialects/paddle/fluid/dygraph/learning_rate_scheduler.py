@@ -7,8 +7,8 @@ from collections.abc import Sequence as Sequence
 from typing import Any, ClassVar
 
 from .....learn import schedules as _schedules
-from ...._shared.rows import ScheduleRow
-from ...._shared.rows import Schedules as _Schedules
+from ...._shared.option_rows import ScheduleRow
+from ...._shared.option_rows import Schedules as _Schedules
 from ....paddle.optimizer import lr as _lr
 from ..._api import missing as _missing
 from ...optimizer import scheduler_base as _scheduler_base
