@@ -18,13 +18,14 @@ from .updates import Arrays, prepared
 
 
 def _adagrad(
-    k: Any, work: Work, coefficients: Any, p: Array, g: Array, total: Array, decay: bool, maximize: bool
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, total: Array, grows: bool, decay: bool, maximize: bool
 ) -> Any:
     minus_step, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    total = k.addmul(total, g, g, t)
+    if grows:
+        total = k.addmul(total, g, g, t)
     d = k.sqrt(total, d)
     d = k.add(d, eps, d)
     return k.addcdiv(p, g, d, minus_step, t), total
@@ -33,11 +34,11 @@ def _adagrad(
 @rule(3, step=2, lr=0.1)
 def adagrad(
     params: Arrays, grads: Arrays, totals: Arrays, *, step: float, lr: float, lr_decay: float = 0.0, eps: float = 1e-10,
-    weight_decay: float = 0.0, maximize: bool = False,
+    weight_decay: float = 0.0, maximize: bool = False, grows: bool = True,
 ) -> Updated:  # fmt: skip
-    """Adagrad (Duchi, Hazan and Singer 2011); `totals` are the sums of squared gradients."""
+    """Adagrad (Duchi, Hazan and Singer 2011); `totals` are the sums of squared gradients, which stay unless `grows`."""
     coefficients = (-(lr / (1 + (step - 1) * lr_decay)), eps, weight_decay)
-    return run(_adagrad, (params, grads, totals), coefficients, weight_decay != 0, maximize)
+    return run(_adagrad, (params, grads, totals), coefficients, grows, weight_decay != 0, maximize)
 
 
 def _adadelta(

@@ -25,6 +25,7 @@ from ..ops.manipulation import view_as_real
 from ..ops.structural import broadcast_to, cast, copy, reshape
 from ..tape import inplace, mutation
 from .rules import stepped
+from .updates import nadam_schedule
 
 V = TypeVar("V", bound=Value)
 _ndarray = np.ndarray
@@ -107,6 +108,14 @@ def put(holder: Value, value: Any, where: Any = True) -> None:
     new, chosen = as_array(value, dtype_of(holder)), as_array(where, np.dtype(bool))
     with grad_mode(False):
         inplace.update("optimiser step", holder, lambda: selection.where(chosen, new, holder))
+
+
+def nadam_coefficients(products: Sequence[Value], step: Any, beta1: Any, momentum_decay: Any) -> dict[str, Any]:
+    """NAdam's coefficients of a step; the products of the momenta so far, of parameters of one count, are multiplied on."""
+    mu, following = nadam_schedule(step, beta1, momentum_decay)
+    for product in products:
+        scale(product, mu)
+    return {"mu": mu, "mu_next": following, "mu_product": count_of(products[-1])}
 
 
 class Batch:

@@ -71,9 +71,7 @@ def lamb(
     m[...], v[...] = first, second
 
 
-def lars_gradient(
-    p: Array, g: Array, *, weight_decay: Any, coefficient: Any, eps: Any, limit: Any = None
-) -> Array:  # fmt: skip
+def lars_gradient(p: Array, g: Array, *, weight_decay: Any, coefficient: Any, eps: Any, limit: Any = None) -> Array:
     """The gradient with weight decay, scaled by the norms of parameter and gradient (You, Gitman and Ginsburg 2017).
 
     limit: the learning rate, where the scale times it is not to exceed it (LARC).

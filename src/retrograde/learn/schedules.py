@@ -2,7 +2,7 @@
 
 A closed form gives the rate of an epoch, counted from 0, from the base rate; a recursive one (`..._next`) from the rate of the
 epoch before, so that several schedules may act on one rate. Options are given by keyword; a dialect's row says which of its own
-they are (`dialects/_shared/optimisers.py`).
+they are (`dialects/_shared/option_rows.py`).
 """
 
 from __future__ import annotations
@@ -215,9 +215,7 @@ def phase(ends: Sequence[float], step: Any) -> tuple[int, Any]:
     return i, (step - start) / (ends[i] - start)
 
 
-def triangle(
-    epoch: Any, length: float, rising: float, scale: Callable[[Any], float], by: str
-) -> tuple[Any, float]:  # fmt: skip
+def triangle(epoch: Any, length: float, rising: float, scale: Callable[[Any], float], by: str) -> tuple[Any, float]:
     """The height (0 to 1) of a triangular wave of period `length` (Smith 2017), and what scales it.
 
     rising: the share of a period before the peak. scale: a function of the number of the cycle (from 1), or where `by` is
@@ -242,12 +240,6 @@ def triangle_scale(mode: str, gamma: float, x: Any) -> float:
     return 1.0 if mode == "triangular" else 1 / (2.0 ** (x - 1)) if mode == "triangular2" else gamma**x
 
 
-def restarting(epoch: float, period: int, growth: int) -> tuple[float, int]:
-    """The epoch after `epoch` of a period, and the period it belongs to: the next one starts when this has run out."""
-    epoch += 1
-    return (epoch - period, period * growth) if epoch >= period else (epoch, period)
-
-
 def warm_restart(epoch: float, first: int, growth: int) -> tuple[float, int]:
     """The epochs since the last restart and the length of the present period.
 
@@ -262,6 +254,37 @@ def warm_restart(epoch: float, first: int, growth: int) -> tuple[float, int]:
         return epoch % first, first
     n = int(math.log(epoch / first * (growth - 1) + 1, growth))
     return epoch - first * (growth**n - 1) / (growth - 1), first * growth**n
+
+
+class Restarts:
+    """Where a schedule with warm restarts stands, mixed into a dialect's schedule: epochs since the last one, the period."""
+
+    T_0: int
+    T_mult: int
+    last_epoch: Any
+    T_cur: Any
+    T_i: Any
+
+    def _set_periods(self, T_0: int, T_mult: int) -> None:
+        """Set the first period and what the next ones grow by; raises ValueError unless both are integers above 0."""
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"CosineAnnealingWarmRestarts: {name} is {value!r}; wanted an integer above 0")
+        self.T_0 = self.T_i = T_0
+        self.T_mult = T_mult
+
+    def _go_to(self, epoch: float | None) -> None:
+        """Go on by an epoch (a new period starts when one has run out), or to one; raises ValueError for a negative one."""
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur - self.T_i, self.T_i * self.T_mult
+        else:
+            if epoch < 0:
+                raise ValueError(f"CosineAnnealingWarmRestarts: epoch is {epoch}; wanted at least 0")
+            self.T_cur, self.T_i = warm_restart(epoch, self.T_0, self.T_mult)
+        self.last_epoch = math.floor(epoch)
 
 
 def blend(rate: Rate, target: float, before: float, now: float) -> Rate:

@@ -128,9 +128,7 @@ def _generated(
         known = tuple(coefficient(k) if there else None for k, there in enumerate(numbers))
 
         def step(i: str, part: Part) -> None:
-            arrays = [
-                Symbol(v, part.load(v, places[f"a{k}"], i)) if there else None for k, there in enumerate(given)
-            ]
+            arrays = [Symbol(v, part.load(v, places[f"a{k}"], i)) if there else None for k, there in enumerate(given)]
             found = rule(_STATEMENTS, (None, None, None), known, *arrays, *flags)
             kept = [k for k in range(len(given)) if k != 1]  # what is no gradient
             for k, new in zip(kept, found if isinstance(found, tuple) else (found,), strict=True):

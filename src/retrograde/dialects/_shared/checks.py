@@ -107,3 +107,9 @@ def _condition(text: str | None) -> tuple[str, Callable[[Any], Any] | None]:
     low, high = map(float, what[1:-1].split(", "))
     above, below = _COMPARE[">=" if what[0] == "[" else ">"], _COMPARE["<=" if what[-1] == "]" else "<"]
     return text, lambda x: above(x, low) and below(x, high)
+
+
+def check_nesterov(op: str, nesterov: Any, momentum: Any, dampening: Any) -> None:
+    """Raise ValueError where Nesterov's momentum is asked for without momentum, or with dampening."""
+    if nesterov and (momentum <= 0 or dampening != 0):
+        raise ValueError(f"{op}: nesterov goes with a momentum above 0 and no dampening, got {momentum} and {dampening}")

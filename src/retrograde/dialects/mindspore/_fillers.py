@@ -4,12 +4,17 @@ NumPy's global stream is drawn from where MindSpore draws from it, and as much."
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...learn import initialise
+from .._shared.option_rows import Calls, Row
+
+Shape = tuple[int, ...]
 
 
 def _stream() -> np.random.Generator:
@@ -38,6 +43,12 @@ class Initializer:
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
 
+    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+        """Make the initialiser of a row."""
+        row.check(options)
+        self._kwargs = options
+        self.__dict__.update({name: options[name] for name in row.names})
+
     def __call__(self, arr: np.ndarray) -> None:
         self._initialize(arr)
 
@@ -45,224 +56,149 @@ class Initializer:
         raise NotImplementedError(f"{type(self).__name__}: _initialize(arr) has to be defined")
 
 
-class Zero(Initializer):
-    """Zeros."""
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = 0
+# ------------------------------------------------------------------------------------------ what they fill with
 
 
-class One(Initializer):
-    """Ones."""
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = 1
-
-
-class Constant(Initializer):
-    """One value everywhere."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__(value=value)
-        self.value = value
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = self.value
+def _identity(shape: Shape) -> Any:
+    if len(shape) != 2:
+        raise ValueError(f"Identity: wanted a matrix, got shape {shape}")
+    return np.eye(*shape)
 
 
-class Identity(Initializer):
-    """Ones on the diagonal of a matrix; raises ValueError for other shapes."""
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        if arr.ndim != 2:
-            raise ValueError(f"Identity: wanted a matrix, got shape {arr.shape}")
-        arr[...] = np.eye(*arr.shape)
+def _gaussian(shape: Shape, *, sigma: float, mean: float) -> Any:
+    if sigma < 0:
+        raise ValueError(f"Normal: sigma must not be negative, got {sigma}")
+    return _normal(shape, mean, sigma)
 
 
-class Normal(Initializer):
-    """The normal distribution with mean `mean` and deviation `sigma`."""
-
-    def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
-        super().__init__(sigma=sigma, mean=mean)
-        self.sigma, self.mean = sigma, mean
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        if self.sigma < 0:
-            raise ValueError(f"Normal: sigma must not be negative, got {self.sigma}")
-        arr[...] = _normal(arr.shape, self.mean, self.sigma)
-
-
-class Uniform(Initializer):
-    """The uniform distribution on [-scale, scale]."""
-
-    def __init__(self, scale: float = 0.07) -> None:
-        super().__init__(scale=scale)
-        self.scale = scale
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _uniform(arr.shape, -self.scale, self.scale)
-
-
-class TruncatedNormal(Initializer):
-    """The normal distribution cut to [a, b] deviations (or numbers, for a mean) around 0."""
-
-    def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
-        super().__init__(sigma=sigma, mean=mean, a=a, b=b)
-        self.sigma, self.mean, self.a, self.b = sigma, mean, a, b
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _truncated(arr.shape, self.mean, self.sigma, self.a, self.b)
-
-
-def _truncated(shape: tuple[int, ...], mean: float, sigma: float, low: float, high: float) -> np.ndarray:
+def _truncated(shape: Shape, *, mean: float, sigma: float, a: float, b: float) -> np.ndarray:
     stream = _stream()
     return initialise.truncated_normal(
-        lambda m, s: _normal(shape, m, s, stream), lambda a, b: _uniform(shape, a, b, stream), mean, sigma, low, high
+        lambda m, s: _normal(shape, m, s, stream), lambda low, high: _uniform(shape, low, high, stream), mean, sigma, a, b
     )
 
 
-def _fans(op: str, shape: tuple[int, ...]) -> tuple[int, int]:
+def _fans(shape: Shape) -> tuple[int, int]:
     if len(shape) < 2:
-        raise ValueError(f"{op}: a weight needs two axes or more to have inputs and outputs, got shape {shape}")
+        raise ValueError(f"initializer: a weight needs two axes or more to have inputs and outputs, got shape {shape}")
     return initialise.fans(shape)
 
 
-def _fan(op: str, shape: tuple[int, ...], mode: str) -> float:
-    fan_in, fan_out = _fans(op, shape)
+def _fan(shape: Shape, mode: str) -> float:
+    fan_in, fan_out = _fans(shape)
     if mode not in ("fan_in", "fan_out", "fan_avg"):
-        raise ValueError(f"{op}: mode must be 'fan_in' or 'fan_out', got {mode!r}")
+        raise ValueError(f"initializer: mode must be 'fan_in' or 'fan_out', got {mode!r}")
     return {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[mode]
 
 
-class XavierUniform(Initializer):
-    """U(-b, b) with b = gain sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010)."""
-
-    def __init__(self, gain: float = 1) -> None:
-        super().__init__(gain=gain)
-        self.gain = gain
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        bound = initialise.uniform_bound(initialise.glorot_std(*_fans("XavierUniform", arr.shape), self.gain))
-        arr[...] = _uniform(arr.shape, -bound, bound)
+def _glorot(shape: Shape, *, gain: float) -> float:
+    return initialise.glorot_std(*_fans(shape), gain)
 
 
-class XavierNormal(Initializer):
-    """N(0, s) with s = gain sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio 2010)."""
-
-    def __init__(self, gain: float = 1) -> None:
-        super().__init__(gain=gain)
-        self.gain = gain
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        std = initialise.glorot_std(*_fans("XavierNormal", arr.shape), self.gain)
-        arr[...] = _normal(arr.shape, 0.0, std)
+def _he(shape: Shape, *, negative_slope: float, mode: str, nonlinearity: str) -> float:
+    gain = initialise.leaky_relu_gain(negative_slope) if nonlinearity == "leaky_relu" else initialise.GAINS.get(nonlinearity)
+    if gain is None:
+        raise ValueError(f"initializer: there is no gain for the nonlinearity {nonlinearity!r}")
+    return initialise.scaling_std(_fan(shape, mode), gain)
 
 
-class _He(Initializer):
-    def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
-        super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
-        self.negative_slope, self.mode, self.nonlinearity = negative_slope, mode, nonlinearity
+def _uniform_of(std: Callable[..., float]) -> Callable[..., Any]:
+    """Uniform numbers around 0 of the deviation that a function gives."""
 
-    def _std(self, shape: tuple[int, ...]) -> float:
-        name = type(self).__name__
-        if self.nonlinearity == "leaky_relu":
-            gain = initialise.leaky_relu_gain(self.negative_slope)
-        elif self.nonlinearity in initialise.GAINS:
-            gain = initialise.GAINS[self.nonlinearity]
-        else:
-            raise ValueError(f"{name}: there is no gain for the nonlinearity {self.nonlinearity!r}")
-        return initialise.scaling_std(_fan(name, shape, self.mode), gain)
+    @functools.wraps(std)
+    def values(shape: Shape, **options: Any) -> Any:
+        bound = initialise.uniform_bound(std(shape, **options))
+        return _uniform(shape, -bound, bound)
+
+    return values
 
 
-class HeUniform(_He):
-    """U(-b, b) with b = gain sqrt(3 / fan) (He et al. 2015)."""
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        bound = initialise.uniform_bound(self._std(arr.shape))
-        arr[...] = _uniform(arr.shape, -bound, bound)
+def _normal_of(std: Callable[..., float]) -> Callable[..., Any]:
+    """Normal numbers around 0 of the deviation that a function gives."""
+    return functools.wraps(std)(lambda shape, **options: _normal(shape, 0.0, std(shape, **options)))
 
 
-class HeNormal(_He):
-    """N(0, s) with s = gain / sqrt(fan) (He et al. 2015)."""
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        arr[...] = _normal(arr.shape, 0.0, self._std(arr.shape))
-
-
-class VarianceScaling(Initializer):
-    """A distribution of variance scale / fan: "truncated_normal", "untruncated_normal" or "uniform"."""
-
-    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal") -> None:
-        super().__init__(scale=scale, mode=mode, distribution=distribution)
-        if scale <= 0:
-            raise ValueError(f"VarianceScaling: scale must be above 0, got {scale}")
-        if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(f"VarianceScaling: mode must be 'fan_in', 'fan_out' or 'fan_avg', got {mode!r}")
-        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
-            raise ValueError(
-                "VarianceScaling: distribution must be 'uniform', 'truncated_normal' or 'untruncated_normal', "
-                f"got {distribution!r}"
-            )
-        self.scale, self.mode, self.distribution = scale, mode, distribution
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        std = math.sqrt(self.scale / max(1.0, _fan("VarianceScaling", arr.shape, self.mode)))
-        if self.distribution == "uniform":
-            bound = initialise.uniform_bound(std)
-            arr[...] = _uniform(arr.shape, -bound, bound)
-        elif self.distribution == "untruncated_normal":
-            arr[...] = _normal(arr.shape, 0.0, std)
-        else:
-            # The deviation of a standard normal variable cut to two deviations: what is drawn has the one asked for.
-            wide = std / 0.87962566103423978
-            arr[...] = _truncated(arr.shape, 0.0, wide, -2 * wide, 2 * wide)
+def _scaled(shape: Shape, *, scale: float, mode: str, distribution: str) -> Any:
+    std = math.sqrt(scale / max(1.0, _fan(shape, mode)))
+    if distribution == "uniform":
+        bound = initialise.uniform_bound(std)
+        return _uniform(shape, -bound, bound)
+    if distribution == "untruncated_normal":
+        return _normal(shape, 0.0, std)
+    # The deviation of a standard normal variable cut to two deviations: what is drawn has the one asked for.
+    wide = std / 0.87962566103423978
+    return _truncated(shape, mean=0.0, sigma=wide, a=-2 * wide, b=2 * wide)
 
 
-class Orthogonal(Initializer):
-    """Orthonormal rows or columns times `gain`, later axes flattened into the columns (Saxe et al. 2014)."""
-
-    def __init__(self, gain: float = 1.0) -> None:
-        super().__init__(gain=gain)
-        self.gain = gain
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        if arr.ndim < 2:
-            raise ValueError(f"Orthogonal: wanted two axes or more, got shape {arr.shape}")
-        drawn = _normal((arr.shape[0], math.prod(arr.shape[1:])))
-        arr[...] = initialise.orthogonal(drawn, self.gain).reshape(arr.shape)
+def _orthogonal(shape: Shape, *, gain: float) -> Any:
+    if len(shape) < 2:
+        raise ValueError(f"Orthogonal: wanted two axes or more, got shape {shape}")
+    return initialise.orthogonal(_normal((shape[0], math.prod(shape[1:]))), gain).reshape(shape)
 
 
-class Dirac(Initializer):
-    """Convolution weights that pass channels on unchanged, per group; raises ValueError for other shapes."""
-
-    def __init__(self, groups: int = 1) -> None:
-        super().__init__(groups=groups)
-        self.groups = groups
-
-    def _initialize(self, arr: np.ndarray) -> None:
-        if arr.ndim not in (3, 4, 5):
-            raise ValueError(f"Dirac: wanted 3 to 5 axes, got shape {arr.shape}")
-        if self.groups <= 0 or arr.shape[0] % self.groups:
-            raise ValueError(f"Dirac: {arr.shape[0]} output channels are not divisible into {self.groups} groups")
-        arr[...] = initialise.dirac(arr.shape, self.groups)
+def _dirac(shape: Shape, *, groups: int) -> Any:
+    if len(shape) not in (3, 4, 5):
+        raise ValueError(f"Dirac: wanted 3 to 5 axes, got shape {shape}")
+    if groups <= 0 or shape[0] % groups:
+        raise ValueError(f"Dirac: {shape[0]} output channels are not divisible into {groups} groups")
+    return initialise.dirac(shape, groups)
 
 
-class Sparse(Initializer):
-    """A matrix with N(0, sigma), of which a share `sparsity` of each column is 0 (Martens 2010)."""
+def _sparse(shape: Shape, *, sparsity: float, sigma: float) -> Any:
+    if len(shape) != 2:
+        raise ValueError(f"Sparse: wanted a matrix, got shape {shape}")
+    rows, columns = shape
+    drawn, zeros = _normal(shape, 0.0, sigma), math.ceil(sparsity * rows)
+    for column in range(columns):
+        drawn[np.random.permutation(rows)[:zeros], column] = 0
+    return drawn
 
-    def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
-        super().__init__(sparsity=sparsity, sigma=sigma)
-        self.sparsity, self.sigma = sparsity, sigma
 
-    def _initialize(self, arr: np.ndarray) -> None:
-        if arr.ndim != 2:
-            raise ValueError(f"Sparse: wanted a matrix, got shape {arr.shape}")
-        rows, columns = arr.shape
-        drawn, zeros = _normal(arr.shape, 0.0, self.sigma), math.ceil(self.sparsity * rows)
-        for column in range(columns):
-            drawn[np.random.permutation(rows)[:zeros], column] = 0
-        arr[...] = drawn
+# ------------------------------------------------------------------------------------------ rows
 
+initialiser = Calls(Initializer, method="_initialize(self, arr)", call="arr[...] = _function(arr.shape{})")
+_HE = "negative_slope: float = 0, mode='fan_in', nonlinearity='leaky_relu'"
+Zero = initialiser("Zero", "**kwargs: Any", lambda shape: 0, "Zeros.")
+One = initialiser("One", "**kwargs: Any", lambda shape: 1, "Ones.")
+Constant = initialiser("Constant", "value", lambda shape, *, value: value, "One value everywhere.")
+Identity = initialiser("Identity", "**kwargs: Any", _identity, "Ones on the diagonal of a matrix; ValueError for other shapes.")
+Normal = initialiser(
+    "Normal", "sigma=0.01, mean=0.0", _gaussian, "The normal distribution with mean `mean` and deviation `sigma`.",
+)  # fmt: skip
+Uniform = initialiser(
+    "Uniform", "scale=0.07", lambda shape, *, scale: _uniform(shape, -scale, scale),
+    "The uniform distribution on [-scale, scale].",
+)  # fmt: skip
+TruncatedNormal = initialiser(
+    "TruncatedNormal", "sigma=0.01, mean=0.0, a=-2.0, b=2.0", _truncated,
+    "The normal distribution cut to [a, b] deviations (or numbers, for a mean) around 0.",
+)  # fmt: skip
+XavierUniform = initialiser(
+    "XavierUniform", "gain: float = 1", _uniform_of(_glorot),
+    "U(-b, b) with b = gain sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010).",
+)  # fmt: skip
+XavierNormal = initialiser(
+    "XavierNormal", "gain: float = 1", _normal_of(_glorot),
+    "N(0, s) with s = gain sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio 2010).",
+)  # fmt: skip
+HeUniform = initialiser("HeUniform", _HE, _uniform_of(_he), "U(-b, b) with b = gain sqrt(3 / fan) (He et al. 2015).")
+HeNormal = initialiser("HeNormal", _HE, _normal_of(_he), "N(0, s) with s = gain / sqrt(fan) (He et al. 2015).")
+VarianceScaling = initialiser(
+    "VarianceScaling", "scale=1.0, mode='fan_in', distribution='truncated_normal'", _scaled,
+    'A distribution of variance scale / fan: "truncated_normal", "untruncated_normal" or "uniform".',
+    checks="scale > 0; mode in {fan_in, fan_out, fan_avg}; distribution in {uniform, truncated_normal, untruncated_normal}",
+)  # fmt: skip
+Orthogonal = initialiser(
+    "Orthogonal", "gain=1.0", _orthogonal,
+    "Orthonormal rows or columns times `gain`, later axes flattened into the columns (Saxe et al. 2014).",
+)  # fmt: skip
+Dirac = initialiser(
+    "Dirac", "groups=1", _dirac, "Convolution weights that pass channels on unchanged, per group; ValueError for other shapes."
+)  # fmt: skip
+Sparse = initialiser(
+    "Sparse", "sparsity: float, sigma=0.01", _sparse,
+    "A matrix with N(0, sigma), of which a share `sparsity` of each column is 0 (Martens 2010).",
+)  # fmt: skip
 
 _CLASSES: tuple[type[Initializer], ...] = (
     Constant, Dirac, HeNormal, HeUniform, Identity, Normal, One, Orthogonal, Sparse, TruncatedNormal, Uniform,

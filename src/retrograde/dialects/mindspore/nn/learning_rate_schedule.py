@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....learn import schedules
-from ..._shared.optimisers import ScheduleRow, Schedules
+from ..._shared.option_rows import ScheduleRow, Schedules
 from .._tensor import Tensor, from_array
 from .cell import Cell
 
@@ -127,7 +127,7 @@ CosineDecayLR = schedule(
 )  # fmt: skip
 PolynomialDecayLR = schedule(
     "PolynomialDecayLR",
-    "learning_rate: float, end_learning_rate: float, decay_steps: int, power: float, update_decay_steps=False", polynomial,
-    "From `learning_rate` to `end_learning_rate` as a power of the steps left.", then=_falls,
+    "learning_rate: float, end_learning_rate: float, decay_steps: int, power: float, update_decay_steps=False",
+    polynomial, "From `learning_rate` to `end_learning_rate` as a power of the steps left.", then=_falls,
 )  # fmt: skip
 WarmUpLR = schedule("WarmUpLR", "learning_rate: float, warmup_steps: int", warm_up, warm_up.__doc__ or "")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
+from ....learn import accumulating, proximal, updates
 from ..._shared.registry import defined
 from .._assign import written
 from .._promote import tensor_argument
@@ -22,20 +23,40 @@ def _plain(x: Any) -> Any:
     return np.asarray(x._concrete("update")) if isinstance(x, Value) else x
 
 
+def _number(x: Any) -> Any:
+    """A scalar operand as a number of its dtype."""
+    return x.reshape(())[()] if isinstance(x, np.ndarray) and x.size == 1 else x
+
+
+def _stepped(rule: Any, var: Any, grad: Any, *slots: Any, **options: Any) -> tuple[Any, ...]:
+    """What a rule of `retrograde.learn` makes of a parameter and its slots."""
+    arrays = [None if x is None else np.array(x) for x in (var, grad, *slots)]
+    given = arrays if hasattr(rule, "of_one") else [x if x is None else [x] for x in arrays]
+    rule(*given, **{name: _number(x) for name, x in options.items()})
+    return tuple(x for i, x in enumerate(arrays) if i != 1 and x is not None)
+
+
 def _momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool, gradient_scale: float,
               **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    grad = grad * gradient_scale
-    accum = accum * momentum + grad
-    return var - lr * (grad + momentum * accum if use_nesterov else accum), accum
+    grad = grad * np.asarray(gradient_scale, grad.dtype)
+    return _stepped(updates.sgd, var, grad, accum, lr=lr, momentum=momentum, nesterov=use_nesterov)
 
 
 def _adam(var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
-          grad: Any, *, use_nesterov: bool, **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
-    m = beta1 * m + (1 - beta1) * grad
-    v = beta2 * v + (1 - beta2) * grad * grad
-    moved = beta1 * m + (1 - beta1) * grad if use_nesterov else m
-    return var - rate * moved / (np.sqrt(v) + epsilon), m, v
+          grad: Any, *, use_nesterov: bool = False, most: Any = None, **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    rate = updates.corrected_rate(*map(_number, (lr, beta1_power, beta2_power)))
+    betas = _number(beta1), _number(beta2)
+    return _stepped(updates.adam, var, grad, m, v, most, lr=rate, betas=betas, eps=epsilon, nesterov=use_nesterov)
+
+
+def _amsgrad(var: Any, m: Any, v: Any, most: Any, *rest: Any, **_: Any) -> tuple[Any, ...]:
+    return _adam(var, m, v, *rest, most=most)
+
+
+def _adam_with_decay(var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, grad: Any,
+                     **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    betas = _number(beta1), _number(beta2)
+    return _stepped(updates.adam, var, grad, m, v, lr=lr, betas=betas, eps=epsilon, weight_decay=decay, decoupled=True)
 
 
 def _sgd(var: Any, grad: Any, lr: Any, accum: Any, momentum: Any, stat: Any, *, dampening: float, weight_decay: float,
@@ -49,36 +70,30 @@ def _sgd(var: Any, grad: Any, lr: Any, accum: Any, momentum: Any, stat: Any, *, 
 
 
 def _adagrad(var: Any, accum: Any, lr: Any, grad: Any, *, update_slots: bool = True, epsilon: float = 0.0) -> tuple[Any, ...]:
-    accum = accum + grad * grad if update_slots else accum
-    return var - lr * grad / (np.sqrt(accum) + epsilon), accum
+    return _stepped(accumulating.adagrad, var, grad, accum, step=1, lr=lr, eps=epsilon, grows=update_slots)
 
 
 def _rmsprop(var: Any, square: Any, moment: Any, lr: Any, grad: Any, decay: Any, momentum: Any, epsilon: Any,
              **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    square = decay * square + (1 - decay) * grad * grad
-    moment = momentum * moment + lr * grad / np.sqrt(square + epsilon)
-    return var - moment, square, moment
+    options = {"lr": lr, "alpha": _number(decay), "momentum": momentum, "eps": epsilon}
+    return _stepped(accumulating.rmsprop, var, grad, square, moment, inside=True, **options)
 
 
 def _centered_rmsprop(var: Any, mean: Any, square: Any, moment: Any, grad: Any, lr: Any, decay: Any, momentum: Any,
                       epsilon: Any, **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    mean = decay * mean + (1 - decay) * grad
-    square = decay * square + (1 - decay) * grad * grad
-    moment = momentum * moment + lr * grad / np.sqrt(square - mean * mean + epsilon)
-    return var - moment, mean, square, moment
+    options = {"lr": lr, "alpha": _number(decay), "momentum": momentum, "eps": epsilon}
+    new = _stepped(accumulating.rmsprop, var, grad, square, moment, mean, inside=True, **options)
+    return new[0], new[3], new[1], new[2]
 
 
 def _adamax(var: Any, m: Any, v: Any, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
             grad: Any) -> tuple[Any, ...]:  # fmt: skip
-    m = beta1 * m + (1 - beta1) * grad
-    v = np.maximum(beta2 * v, np.abs(grad))
-    return var - lr / (1 - beta1_power) * m / (v + epsilon), m, v
+    rate, betas = _number(lr) / (1 - _number(beta1_power)), (_number(beta1), _number(beta2))
+    return _stepped(updates.adamax, var, grad, m, v, lr=rate, betas=betas, eps=epsilon, eps_at=updates.SCALE)
 
 
 def _adadelta(var: Any, accum: Any, changes: Any, lr: Any, rho: Any, epsilon: Any, grad: Any) -> tuple[Any, ...]:
-    accum = rho * accum + (1 - rho) * grad * grad
-    change = np.sqrt(changes + epsilon) / np.sqrt(accum + epsilon) * grad
-    return var - lr * change, accum, rho * changes + (1 - rho) * change * change
+    return _stepped(accumulating.adadelta, var, grad, accum, changes, lr=lr, rho=rho, eps=epsilon)
 
 
 def _power_sign(var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any) -> tuple[Any, ...]:
@@ -91,27 +106,17 @@ def _add_sign(var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any,
     return var - lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad, m
 
 
-def _proximal(x: Any, lr: Any, l1: Any, l2: Any) -> Any:
-    return np.sign(x) * np.maximum(np.abs(x) - lr * l1, 0) / (1 + lr * l2)
-
-
 def _proximal_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> tuple[Any, ...]:
-    return (_proximal(var - alpha * delta, alpha, l1, l2),)
+    return (proximal.shrunk(var - alpha * delta, alpha * l1) / (1 + alpha * l2),)
 
 
 def _proximal_adagrad(var: Any, accum: Any, lr: Any, l1: Any, l2: Any, grad: Any, **_: Any) -> tuple[Any, ...]:
-    accum = accum + grad * grad
-    rate = lr / np.sqrt(accum)
-    return _proximal(var - rate * grad, rate, l1, l2), accum
+    return _stepped(proximal.proximal_adagrad, var, grad, accum, lr=lr, l1=l1, l2=l2)
 
 
 def _ftrl(var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any = 0.0, l2: Any = 0.0, lr_power: Any = -0.5,
           **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    grown = accum + grad * grad
-    sigma = (grown**-lr_power - accum**-lr_power) / lr
-    linear = linear + grad - sigma * var
-    bent = np.where(np.abs(linear) > l1, l1 * np.sign(linear) - linear, 0)
-    return bent / (grown**-lr_power / lr + 2 * l2), grown, linear
+    return _stepped(proximal.ftrl, var, grad, accum, linear, lr=lr, l1=l1, l2=l2, lr_power=lr_power)
 
 
 def _keras_momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool, **_: Any) -> tuple[Any, ...]:
@@ -119,25 +124,10 @@ def _keras_momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, 
     return var + (accum * momentum - lr * grad if use_nesterov else accum), accum
 
 
-def _amsgrad(var: Any, m: Any, v: Any, most: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
-             epsilon: Any, grad: Any, **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    m = beta1 * m + (1 - beta1) * grad
-    v = beta2 * v + (1 - beta2) * grad * grad
-    most = np.maximum(most, v)
-    return var - lr * np.sqrt(1 - beta2_power) / (1 - beta1_power) * m / (np.sqrt(most) + epsilon), m, v, most
-
-
 def _adagrad_da(var: Any, total: Any, squares: Any, grad: Any, lr: Any, l1: Any, l2: Any, step: Any, **_: Any) -> tuple[Any, ...]:
     total, squares = total + grad, squares + grad * grad
-    bent = np.where(l1 > 0, np.sign(total) * np.maximum(np.abs(total) - l1 * step, 0), total)
+    bent = np.where(l1 > 0, proximal.shrunk(total, l1 * step), total)
     return -lr * bent / (l2 * step * lr + np.sqrt(squares)), total, squares
-
-
-def _adam_with_decay(var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, grad: Any,
-                     **_: Any) -> tuple[Any, ...]:  # fmt: skip
-    m = beta1 * m + (1 - beta1) * grad
-    v = beta2 * v + (1 - beta2) * grad * grad
-    return var - lr * (m / (np.sqrt(v) + epsilon) + decay * var), m, v
 
 
 def _added_up(grad: Any, indices: Any) -> tuple[np.ndarray, np.ndarray]:

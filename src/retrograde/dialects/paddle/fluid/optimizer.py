@@ -14,9 +14,7 @@ _new = _paddle.optimizer
 
 def _old(name: str, cls: Any, options: dict[str, str]) -> Any:
     """An optimiser that takes `parameter_list`, `regularization` and what else its options were called."""
-    renamed = {
-        "parameter_list": "parameters", "regularization": "weight_decay", **options,
-    }  # fmt: skip
+    renamed = {"parameter_list": "parameters", "regularization": "weight_decay", **options}
 
     class Old(cls):  # type: ignore[misc]
         def __init__(self, learning_rate: Any = 0.001, *args: Any, **given: Any) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise
+from ..._shared.option_rows import Calls, Row
 from .._tensor import from_array
 from ..random import normal_array, uniform_array
 
@@ -30,6 +33,13 @@ def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
 
 class Initializer:
     """Base of the initialisers: `values(shape, dtype)` gives an array."""
+
+    def _set_up(self, row: Row, options: dict[str, Any]) -> None:
+        """Make the initialiser of a row; `_name` is what `name` was given as."""
+        row.check(options)
+        self.__dict__.update({f"_{name}": value for name, value in options.items()})
+        if row.then is not None:
+            row.then(self)
 
     def __call__(self, param: Any, block: Any = None) -> Any:
         """Fill the parameter; returns it."""
@@ -64,176 +74,144 @@ def fans(shape: Shape) -> tuple[int, int]:
     return initialise.fans(shape, out_first=len(shape) > 2)
 
 
-class Constant(Initializer):
-    """One value everywhere."""
+# ------------------------------------------------------------------------------------------ what they give
 
-    def __init__(self, value: float = 0.0) -> None:
-        if value is None:
-            raise AssertionError("Constant: the value must not be None")
-        self._value = value
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The constant."""
-        return np.full(shape, self._value, dtype)
+Values = Callable[..., Any]
 
 
-class Assign(Initializer):
-    """Given values: a tensor, an array or a list."""
-
-    def __init__(self, value: Any, name: str | None = None) -> None:
-        if not isinstance(value, (Value, np.ndarray, list, tuple)):
-            raise AssertionError(f"Assign: wanted a Tensor, an array or a list, got {type(value).__name__}")
-        self._value = value
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The values, in the parameter's shape."""
-        array = np.array(self._value.numpy() if isinstance(self._value, Value) else self._value)
-        if array.shape != shape:
-            raise ValueError(f"Assign: values of shape {list(array.shape)} for a parameter of shape {list(shape)}")
-        return array.astype(dtype)
+def _constant(shape: Shape, dtype: np.dtype, *, value: float) -> Any:
+    return np.full(shape, value, dtype)
 
 
-class Uniform(Initializer):
-    """Uniform numbers in [low, high)."""
-
-    def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
-        if low > high:
-            raise AssertionError(f"Uniform: low must not exceed high, got {low} and {high}")
-        self._low, self._high = low, high
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        return uniform_array(shape, dtype, self._low, self._high)
+def _assign(shape: Shape, dtype: np.dtype, *, value: Any) -> Any:
+    array = np.array(value.numpy() if isinstance(value, Value) else value)
+    if array.shape != shape:
+        raise ValueError(f"Assign: values of shape {list(array.shape)} for a parameter of shape {list(shape)}")
+    return array.astype(dtype)
 
 
-class Normal(Initializer):
-    """Normal numbers."""
-
-    def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
-        for what, value in (("mean", mean), ("std", std)):
-            if not isinstance(value, (int, float, complex, np.number)):
-                raise TypeError(f"Normal: {what} must be a number, got {type(value).__name__}")
-        self._mean, self._std = mean, std
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        return normal_array(shape, dtype, self._mean, self._std)
+def _uniform(shape: Shape, dtype: np.dtype, *, low: float, high: float) -> Any:
+    return uniform_array(shape, dtype, low, high)
 
 
-class TruncatedNormal(Initializer):
-    """Normal numbers within [a, b]."""
-
-    def __init__(
-        self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
-    ) -> None:
-        self._mean, self._std, self._a, self._b = mean, std, a, b
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        return initialise.truncated_normal(
-            lambda mean, std: normal_array(shape, dtype, float(mean), float(std)),
-            lambda low, high: uniform_array(shape, dtype, low, high),
-            float(self._mean), float(self._std), float(self._a), float(self._b),
-        )  # fmt: skip
+def _normal(shape: Shape, dtype: np.dtype, *, mean: float, std: float) -> Any:
+    return normal_array(shape, dtype, mean, std)
 
 
-class _Xavier(Initializer):
-    def __init__(
-        self, fan_in: float | None = None, fan_out: float | None = None, gain: float = 1.0, name: str | None = None
-    ) -> None:
-        self._fan_in, self._fan_out, self._gain = fan_in, fan_out, gain
-
-    def _std(self, shape: Shape) -> float:
-        first, second = fans(shape)
-        fan_in = first if self._fan_in is None else self._fan_in
-        fan_out = second if self._fan_out is None else self._fan_out
-        return initialise.glorot_std(fan_in, fan_out, self._gain) if fan_in + fan_out else 0.0
+def _truncated(shape: Shape, dtype: np.dtype, *, mean: float, std: float, a: float, b: float) -> Any:
+    return initialise.truncated_normal(
+        lambda mean, std: normal_array(shape, dtype, float(mean), float(std)),
+        lambda low, high: uniform_array(shape, dtype, low, high), float(mean), float(std), float(a), float(b),
+    )  # fmt: skip
 
 
-class XavierUniform(_Xavier):
-    """Uniform numbers whose variance is 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+def _glorot(shape: Shape, *, fan_in: float | None, fan_out: float | None, gain: float) -> float:
+    first, second = fans(shape)
+    first, second = first if fan_in is None else fan_in, second if fan_out is None else fan_out  # type: ignore[assignment]
+    return initialise.glorot_std(first, second, gain) if first + second else 0.0
 
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        bound = initialise.uniform_bound(self._std(shape))
+
+def _he(shape: Shape, *, fan_in: float | None, negative_slope: float, nonlinearity: str, mode: str) -> float:
+    fan: float = fans(shape)[mode == "fan_out"] if fan_in is None or mode == "fan_out" else fan_in
+    return initialise.scaling_std(fan, calculate_gain(nonlinearity, negative_slope)) if fan else 0.0
+
+
+def _uniform_of(std: Values) -> Values:
+    """Uniform numbers around 0 of the deviation that a function gives."""
+
+    @functools.wraps(std)
+    def values(shape: Shape, dtype: np.dtype, **options: Any) -> Any:
+        bound = initialise.uniform_bound(std(shape, **options))
         return uniform_array(shape, dtype, -bound, bound)
 
-
-class XavierNormal(_Xavier):
-    """Normal numbers whose variance is 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        return normal_array(shape, dtype, 0.0, self._std(shape))
+    return values
 
 
-class _Kaiming(Initializer):
-    def __init__(
-        self, fan_in: float | None = None, negative_slope: float = 0.0, nonlinearity: str = "relu",
-        mode: str = "fan_in",
-    ) -> None:  # fmt: skip
-        if mode not in ("fan_in", "fan_out"):
-            raise ValueError(f"{type(self).__name__}: mode must be 'fan_in' or 'fan_out', got {mode!r}")
-        self._fan_in, self._slope, self._nonlinearity, self._mode = fan_in, negative_slope, nonlinearity, mode
+def _normal_of(std: Values) -> Values:
+    """Normal numbers around 0 of the deviation that a function gives."""
 
-    def _std(self, shape: Shape) -> float:
-        fan: float = fans(shape)[self._mode == "fan_out"]
-        if self._fan_in is not None and self._mode == "fan_in":
-            fan = self._fan_in
-        return initialise.scaling_std(fan, calculate_gain(self._nonlinearity, self._slope)) if fan else 0.0
+    @functools.wraps(std)
+    def values(shape: Shape, dtype: np.dtype, **options: Any) -> Any:
+        return normal_array(shape, dtype, 0.0, std(shape, **options))
+
+    return values
 
 
-class KaimingUniform(_Kaiming):
-    """Uniform numbers whose variance is gain² / fan (He et al. 2015)."""
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        bound = initialise.uniform_bound(self._std(shape))
-        return uniform_array(shape, dtype, -bound, bound)
+def _orthogonal(shape: Shape, dtype: np.dtype, *, gain: float) -> Any:
+    if len(shape) < 2:
+        raise AssertionError(f"Orthogonal: wanted 2 dimensions or more, got shape {list(shape)}")
+    return initialise.orthogonal(normal_array((shape[0], math.prod(shape[1:])), dtype), gain).reshape(shape)
 
 
-class KaimingNormal(_Kaiming):
-    """Normal numbers whose variance is gain² / fan (He et al. 2015)."""
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        return normal_array(shape, dtype, 0.0, self._std(shape))
+def _dirac(shape: Shape, dtype: np.dtype, *, groups: int) -> Any:
+    if len(shape) not in (3, 4, 5) or shape[0] % groups:
+        raise AssertionError(f"Dirac: shape {list(shape)} is none of convolution weights of {groups} groups")
+    return initialise.dirac(shape, groups)
 
 
-class Orthogonal(Initializer):
-    """A matrix with orthonormal rows or columns times a gain (Saxe et al. 2014); further axes count as one."""
-
-    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
-        self._gain = gain
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The numbers drawn."""
-        if len(shape) < 2:
-            raise AssertionError(f"Orthogonal: wanted 2 dimensions or more, got shape {list(shape)}")
-        drawn = normal_array((shape[0], math.prod(shape[1:])), dtype)
-        return initialise.orthogonal(drawn, self._gain).reshape(shape)
+def _bilinear(shape: Shape, dtype: np.dtype) -> Any:
+    if len(shape) != 4 or shape[2] != shape[3]:
+        raise ValueError(f"Bilinear: wanted shape (out, in, k, k), got {list(shape)}")
+    return initialise.bilinear(shape)
 
 
-class Dirac(Initializer):
-    """Convolution weights that pass as many channels as possible on unchanged."""
+# ------------------------------------------------------------------------------------------ rows
 
-    def __init__(self, groups: int = 1, name: str | None = None) -> None:
-        if not isinstance(groups, int) or groups <= 0:
-            raise AssertionError(f"Dirac: groups must be a positive int, got {groups!r}")
-        self._groups = groups
-
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The weights."""
-        if len(shape) not in (3, 4, 5) or shape[0] % self._groups:
-            raise AssertionError(f"Dirac: shape {list(shape)} is none of convolution weights of {self._groups} groups")
-        return initialise.dirac(shape, self._groups)
+initialiser = Calls(
+    Initializer, method="values(self, shape, dtype)", call="return _function(shape, dtype{})", reads="self._{}",
+    types={"name": "str | None", "fan_in": "float | None", "fan_out": "float | None"},
+    asserts="value given; groups: int > 0", checks="mode in {fan_in, fan_out}",
+)  # fmt: skip
 
 
-class Bilinear(Initializer):
-    """Weights of a transposed convolution that magnifies bilinearly."""
+def _check_value(self: Any) -> None:
+    if not isinstance(self._value, (Value, np.ndarray, list, tuple)):
+        raise AssertionError(f"Assign: wanted a Tensor, an array or a list, got {type(self._value).__name__}")
 
-    def values(self, shape: Shape, dtype: np.dtype) -> Any:
-        """The weights."""
-        if len(shape) != 4 or shape[2] != shape[3]:
-            raise ValueError(f"Bilinear: wanted shape (out, in, k, k), got {list(shape)}")
-        return initialise.bilinear(shape)
+
+def _check_order(self: Any) -> None:
+    if self._low > self._high:
+        raise AssertionError(f"Uniform: low must not exceed high, got {self._low} and {self._high}")
+
+
+def _check_numbers(self: Any) -> None:
+    for what, value in (("mean", self._mean), ("std", self._std)):
+        if not isinstance(value, (int, float, complex, np.number)):
+            raise TypeError(f"Normal: {what} must be a number, got {type(value).__name__}")
+
+
+_XAVIER = "fan_in=None, fan_out=None, gain=1.0, name=None"
+_KAIMING = "fan_in=None, negative_slope=0.0, nonlinearity='relu', mode='fan_in'"
+Constant = initialiser("Constant", "value=0.0", _constant, "One value everywhere.")
+Assign = initialiser(
+    "Assign", "value, name=None", _assign, "Given values: a tensor, an array or a list.", then=_check_value,
+)  # fmt: skip
+Uniform = initialiser(
+    "Uniform", "low=-1.0, high=1.0, name=None", _uniform, "Uniform numbers in [low, high).", then=_check_order,
+)  # fmt: skip
+Normal = initialiser("Normal", "mean=0.0, std=1.0, name=None", _normal, "Normal numbers.", then=_check_numbers)
+TruncatedNormal = initialiser(
+    "TruncatedNormal", "mean=0.0, std=1.0, a=-2.0, b=2.0, name=None", _truncated, "Normal numbers within [a, b].",
+)  # fmt: skip
+XavierUniform = initialiser(
+    "XavierUniform", _XAVIER, _uniform_of(_glorot),
+    "Uniform numbers whose variance is 2 / (fan_in + fan_out) (Glorot and Bengio 2010).",
+)  # fmt: skip
+XavierNormal = initialiser(
+    "XavierNormal", _XAVIER, _normal_of(_glorot),
+    "Normal numbers whose variance is 2 / (fan_in + fan_out) (Glorot and Bengio 2010).",
+)  # fmt: skip
+KaimingUniform = initialiser(
+    "KaimingUniform", _KAIMING, _uniform_of(_he), "Uniform numbers whose variance is gain² / fan (He et al. 2015).",
+)  # fmt: skip
+KaimingNormal = initialiser(
+    "KaimingNormal", _KAIMING, _normal_of(_he), "Normal numbers whose variance is gain² / fan (He et al. 2015).",
+)  # fmt: skip
+Orthogonal = initialiser(
+    "Orthogonal", "gain=1.0, name=None", _orthogonal,
+    "A matrix with orthonormal rows or columns times a gain (Saxe et al. 2014); further axes count as one.",
+)  # fmt: skip
+Dirac = initialiser(
+    "Dirac", "groups=1, name=None", _dirac, "Convolution weights that pass as many channels as possible on unchanged.",
+)  # fmt: skip
+Bilinear = initialiser("Bilinear", "", _bilinear, "Weights of a transposed convolution that magnifies bilinearly.")

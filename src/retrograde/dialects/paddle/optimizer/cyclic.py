@@ -15,20 +15,15 @@ from ..._shared.checks import check
 from .scheduler_base import LRScheduler
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(schedules.Restarts, LRScheduler):
     """Cosine annealing that starts anew after T_0, T_0 T_mult, T_0 T_mult²... epochs (Loshchilov and Hutter 2017)."""
 
     def __init__(
         self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:  # fmt: skip
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"CosineAnnealingWarmRestarts: T_0 must be a positive int, got {T_0!r}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"CosineAnnealingWarmRestarts: T_mult must be an int of at least 1, got {T_mult!r}")
-        self.T_0 = self.T_i = T_0
-        self.T_mult, self.eta_min = T_mult, eta_min
-        self.T_cur: float = last_epoch
+        self._set_periods(T_0, T_mult)
+        self.eta_min, self.T_cur = eta_min, last_epoch
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
@@ -37,14 +32,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
         """Go on by an epoch, or to a given one, which may be a fraction; ValueError for a negative one."""
-        if epoch is None:
-            epoch = self.last_epoch + 1
-            self.T_cur, self.T_i = schedules.restarting(self.T_cur, self.T_i, self.T_mult)
-        else:
-            if epoch < 0:
-                raise ValueError(f"CosineAnnealingWarmRestarts.step: epoch must not be negative, got {epoch}")
-            self.T_cur, self.T_i = schedules.warm_restart(epoch, self.T_0, self.T_mult)
-        self.last_epoch = math.floor(epoch)
+        self._go_to(epoch)
         self.last_lr = self.get_lr()
         self._announce()
 

@@ -9,13 +9,16 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import schedules
 from ..._shared.checks import check
-from ..._shared.optimisers import Schedules
+from ..._shared.option_rows import Schedules
 from .scheduler_base import Formula, LRScheduler
 
-schedule = Schedules(Formula, checks="lr_lambda: function")
+schedule = Schedules(
+    Formula, checks="lr_lambda: function",
+    types={"learning_rate": "float", "gamma": "float", "lr_lambda": "Callable[[int], float]"},
+)  # fmt: skip
 
 NoamDecay = schedule(
-    "NoamDecay", "d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch=-1, verbose=False", schedules.noam,
+    "NoamDecay", "d_model: int, warmup_steps: int, learning_rate=1.0, last_epoch=-1, verbose=False", schedules.noam,
     "Rising linearly for `warmup_steps`, then falling with the root of the step (Vaswani et al. 2017).",
     checks="d_model > 0",
 )  # fmt: skip
@@ -34,50 +37,50 @@ PiecewiseDecay = schedule(
     checks="boundaries: list; values: list", then=check_pieces,
 )  # fmt: skip
 NaturalExpDecay = schedule(
-    "NaturalExpDecay", "learning_rate: float, gamma: float, last_epoch=-1, verbose=False", schedules.natural,
+    "NaturalExpDecay", "learning_rate, gamma, last_epoch=-1, verbose=False", schedules.natural,
     "The base rate times exp(-gamma epoch).", asserts="gamma > 0",
 )  # fmt: skip
 InverseTimeDecay = schedule(
-    "InverseTimeDecay", "learning_rate: float, gamma: float, last_epoch=-1, verbose=False", schedules.inverse,
+    "InverseTimeDecay", "learning_rate, gamma, last_epoch=-1, verbose=False", schedules.inverse,
     "The base rate over 1 + gamma epoch.",
 )  # fmt: skip
 PolynomialDecay = schedule(
     "PolynomialDecay",
-    "learning_rate: float, decay_steps: int, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False",
+    "learning_rate, decay_steps: int, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False",
     schedules.polynomial,
     "From the base rate to `end_lr` in `decay_steps`, as a power of what is left; with `cycle` again and again.",
     asserts="decay_steps: int > 0; power > 0", called={"total_iters": "decay_steps", "end": "end_lr"},
 )  # fmt: skip
 ExponentialDecay = schedule(
-    "ExponentialDecay", "learning_rate: float, gamma: float, last_epoch=-1, verbose=False", schedules.exponential,
+    "ExponentialDecay", "learning_rate, gamma, last_epoch=-1, verbose=False", schedules.exponential,
     "The base rate times gamma^epoch.", asserts="gamma in (0, 1)",
 )  # fmt: skip
 MultiStepDecay = schedule(
-    "MultiStepDecay", "learning_rate: float, milestones: Sequence[int], gamma=0.1, last_epoch=-1, verbose=False",
+    "MultiStepDecay", "learning_rate, milestones: Sequence[int], gamma=0.1, last_epoch=-1, verbose=False",
     schedules.multi_step, "The base rate times gamma for each milestone that is reached.",
     checks="milestones: list rising; gamma < 1",
 )  # fmt: skip
 StepDecay = schedule(
-    "StepDecay", "learning_rate: float, step_size: int, gamma=0.1, last_epoch=-1, verbose=False", schedules.step,
+    "StepDecay", "learning_rate, step_size: int, gamma=0.1, last_epoch=-1, verbose=False", schedules.step,
     "The base rate times gamma for every `step_size` epochs.", checks="step_size: int; gamma < 1", asserts="step_size > 0",
 )  # fmt: skip
 LambdaDecay = schedule(
-    "LambdaDecay", "learning_rate: float, lr_lambda: Callable[[int], float], last_epoch=-1, verbose=False", schedules.scaled,
+    "LambdaDecay", "learning_rate, lr_lambda, last_epoch=-1, verbose=False", schedules.scaled,
     "The base rate times a function of the epoch.",
 )  # fmt: skip
 MultiplicativeDecay = schedule(
-    "MultiplicativeDecay", "learning_rate: float, lr_lambda: Callable[[int], float], last_epoch=-1, verbose=False",
-    schedules.multiplied, "The base rate times the product of a function over the epochs so far.",
+    "MultiplicativeDecay", "learning_rate, lr_lambda, last_epoch=-1, verbose=False", schedules.multiplied,
+    "The base rate times the product of a function over the epochs so far.",
 )  # fmt: skip
 LinearLR = schedule(
     "LinearLR",
-    "learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False",
+    "learning_rate, total_steps: int, start_factor: float = 1.0 / 3, end_factor=1.0, last_epoch=-1, verbose=False",
     None, "The base rate times a factor that moves from `start_factor` to `end_factor` in `total_steps`.",
     chained=schedules.linear_next, checks="start_factor in (0, 1]; end_factor in [0, 1]; total_steps > 0",
     called={"total_iters": "total_steps"},
 )  # fmt: skip
 CosineAnnealingDecay = schedule(
-    "CosineAnnealingDecay", "learning_rate: float, T_max: int, eta_min: float = 0, last_epoch=-1, verbose=False",
+    "CosineAnnealingDecay", "learning_rate, T_max: int, eta_min: float = 0, last_epoch=-1, verbose=False",
     schedules.cosine,
     "Along a cosine from the base rate to `eta_min` in `T_max` epochs and back (Loshchilov and Hutter 2017).",
     chained=schedules.cosine_next, checks="T_max: int; eta_min: number", asserts="T_max > 0",

@@ -17,7 +17,7 @@ from .decay import (
     PiecewiseDecay,
     PolynomialDecay,
     StepDecay,
-)
+)  # fmt: skip
 from .scheduler_base import LRScheduler
 
 __all__ = [

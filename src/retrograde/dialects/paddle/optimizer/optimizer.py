@@ -13,7 +13,7 @@ from ....core.number import as_float, key_of
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import bridge
 from ....ops import elementwise as ew
-from ..._shared.optimisers import OptimiserRow
+from ..._shared.option_rows import OptimiserRow
 from .._dtype import FROM_NUMPY
 from .._parameter import unique_name
 from .._selected_rows import dense

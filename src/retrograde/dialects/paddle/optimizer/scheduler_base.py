@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ....learn import schedules
-from ..._shared.optimisers import ScheduleRow
+from ..._shared.option_rows import ScheduleRow
 from ..._shared.registry import near
 
 

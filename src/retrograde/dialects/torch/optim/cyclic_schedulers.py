@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -174,7 +173,7 @@ def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[
     ]  # fmt: skip
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(schedules.Restarts, LRScheduler):
     """Cosine annealing that starts anew after `T_0` epochs, then `T_0 * T_mult`, ... (Loshchilov and Hutter 2017).
 
     Raises:
@@ -184,15 +183,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"CosineAnnealingWarmRestarts: T_0 is {T_0!r}; wanted a positive integer")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"CosineAnnealingWarmRestarts: T_mult is {T_mult!r}; wanted an integer of at least 1")
+        self._set_periods(T_0, T_mult)
         if not isinstance(eta_min, (float, int)):
             raise ValueError(f"CosineAnnealingWarmRestarts: eta_min is {eta_min!r}; wanted a number")
-        self.T_0 = self.T_i = T_0
-        self.T_mult, self.eta_min = T_mult, eta_min
-        self.T_cur: float = last_epoch
+        self.eta_min, self.T_cur = eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Rate]:
@@ -206,15 +200,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Raises:
             ValueError: `epoch` is negative.
         """
-        if epoch is None and self.last_epoch >= 0:
-            epoch = self.last_epoch + 1
-            self.T_cur, self.T_i = schedules.restarting(self.T_cur, self.T_i, self.T_mult)
-        else:
-            epoch = 0 if epoch is None else epoch
-            if epoch < 0:
-                raise ValueError(f"CosineAnnealingWarmRestarts: epoch is {epoch}; wanted at least 0")
-            self.T_cur, self.T_i = schedules.warm_restart(epoch, self.T_0, self.T_mult)
-        self.last_epoch = math.floor(epoch)
+        self._go_to(epoch)
         self._get_lr_called_within_step = True
         try:
             rates = self.get_lr()

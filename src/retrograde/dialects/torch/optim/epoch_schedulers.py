@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....learn import schedules
-from ..._shared.optimisers import Schedules
+from ..._shared.option_rows import Schedules
 from .optimizer import Optimizer
 from .scheduler_base import Formula, LRScheduler, Rate, check_optimizer, option_per_group
 
@@ -63,9 +63,12 @@ class MultiplicativeLR(_Lambdas):
         return [rate * function(self.last_epoch) for function, rate in zip(self.lr_lambdas, rates)]
 
 
-schedule = Schedules(Formula)
+schedule = Schedules(
+    Formula, types={"optimizer": "Optimizer", "step_size": "int", "gamma": "float", "factor": "float", "T_max": "int",
+                    "start_factor": "float"},
+)  # fmt: skip
 StepLR = schedule(
-    "StepLR", "optimizer: Optimizer, step_size: int, gamma=0.1, last_epoch=-1", schedules.step,
+    "StepLR", "optimizer, step_size, gamma=0.1, last_epoch=-1", schedules.step,
     "Multiplies the rate by `gamma` every `step_size` epochs.", chained=schedules.step_next, _resumes=True,
 )  # fmt: skip
 
@@ -75,30 +78,29 @@ def _count_milestones(self: Any) -> None:
 
 
 MultiStepLR = schedule(
-    "MultiStepLR", "optimizer: Optimizer, milestones: Iterable[int], gamma=0.1, last_epoch=-1", schedules.multi_step,
-    "Multiplies the rate by `gamma` at each milestone (twice where it is given twice).", chained=schedules.multi_step_next,
-    _resumes=True, then=_count_milestones,
+    "MultiStepLR", "optimizer, milestones: Iterable[int], gamma=0.1, last_epoch=-1", schedules.multi_step,
+    "Multiplies the rate by `gamma` at each milestone (twice where it is given twice).",
+    chained=schedules.multi_step_next, _resumes=True, then=_count_milestones,
 )  # fmt: skip
 ConstantLR = schedule(
-    "ConstantLR", "optimizer: Optimizer, factor: float = 1.0 / 3, total_iters=5, last_epoch=-1", schedules.constant,
-    "The base rate times `factor` until epoch `total_iters`.", chained=schedules.constant_next, checks="factor in [0, 1]",
-    _resumes=True,
+    "ConstantLR", "optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1", schedules.constant,
+    "The base rate times `factor` until epoch `total_iters`.", chained=schedules.constant_next,
+    checks="factor in [0, 1]", _resumes=True,
 )  # fmt: skip
 LinearLR = schedule(
-    "LinearLR",
-    "optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1", schedules.linear,
+    "LinearLR", "optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1", schedules.linear,
     "The base rate times a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs.",
     chained=schedules.linear_next, checks="start_factor in (0, 1]; end_factor in [0, 1]",
 )  # fmt: skip
 ExponentialLR = schedule(
-    "ExponentialLR", "optimizer: Optimizer, gamma: float, last_epoch=-1", schedules.exponential,
+    "ExponentialLR", "optimizer, gamma, last_epoch=-1", schedules.exponential,
     "Multiplies the rate by `gamma` every epoch.", chained=schedules.exponential_next,
 )  # fmt: skip
 PolynomialLR = schedule(
-    "PolynomialLR", "optimizer: Optimizer, total_iters=5, power=1.0, last_epoch=-1", schedules.polynomial,
+    "PolynomialLR", "optimizer, total_iters=5, power=1.0, last_epoch=-1", schedules.polynomial,
     "Lets the rate fall to 0 in `total_iters` epochs, as a power of what is left of them.", chained=schedules.polynomial_next,
 )  # fmt: skip
 CosineAnnealingLR = schedule(
-    "CosineAnnealingLR", "optimizer: Optimizer, T_max: int, eta_min=0.0, last_epoch=-1", schedules.cosine,
+    "CosineAnnealingLR", "optimizer, T_max, eta_min=0.0, last_epoch=-1", schedules.cosine,
     "Half a cosine wave from the base rate to `eta_min` in `T_max` epochs, and up again.", chained=schedules.cosine_next,
 )  # fmt: skip

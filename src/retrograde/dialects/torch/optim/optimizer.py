@@ -18,7 +18,7 @@ from ....core.number import as_float
 from ....learn import bridge
 from ....tape import hooks
 from ..._shared.guard import kind_of
-from ..._shared.optimisers import OptimiserRow
+from ..._shared.option_rows import OptimiserRow
 from .._grad_modes import enable_grad
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -370,10 +370,8 @@ class RuleOptimizer(Optimizer):
         options = self._given_options(group)
         if row.counted:
             options["step"] = batch.step
-        bridge.update(
-            row.rule, batch.params, batch.grads, *self._columns(group, batch), recorded=group["differentiable"], **options,
-            **further,
-        )  # fmt: skip
+        columns, recorded = self._columns(group, batch), group.get("differentiable", False)
+        bridge.update(row.rule, batch.params, batch.grads, *columns, recorded=recorded, **options, **further)
 
     def _given_options(self, group: dict[str, Any]) -> dict[str, Any]:
         """The rule's options, without tensors in them, but for those that a differentiable update depends on."""

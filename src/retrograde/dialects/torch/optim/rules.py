@@ -8,7 +8,8 @@ from typing import Any
 from ....core.number import as_float
 from ....learn import accumulating, bridge, factored, updates
 from ... import torch
-from ..._shared.optimisers import Optimisers
+from ..._shared.checks import check_nesterov
+from ..._shared.option_rows import Optimisers
 from .._dtype import finfo
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -18,6 +19,8 @@ from .optimizer import RuleOptimizer
 
 optimiser = Optimisers(
     RuleOptimizer, called={"decoupled": "decoupled_weight_decay"}, reads="group['{}']", column="batch.column('{}')", modules=True,
+    types={"params": "ParamsT", "lr": "Any", "foreach": "bool | None", "fused": "bool | None", "weight_decay": "float",
+           "momentum": "float", "dampening": "float", "lr_decay": "float", "initial_accumulator_value": "float"},
     checks="lr >= 0; betas: pair in [0, 1); eps >= 0; weight_decay >= 0; momentum >= 0; momentum_decay >= 0; alpha >= 0; "
     "lr_decay >= 0; initial_accumulator_value >= 0",
 )  # fmt: skip
@@ -56,9 +59,7 @@ def _sgd(self: Any, group: dict[str, Any]) -> None:
 
 
 def _check_nesterov(self: Any) -> None:
-    options = self.defaults
-    if options["nesterov"] and (options["momentum"] <= 0 or options["dampening"] != 0):
-        raise ValueError("SGD: nesterov needs momentum above 0 and dampening 0")
+    check_nesterov("SGD", *map(self.defaults.get, ("nesterov", "momentum", "dampening")))
 
 
 def _refuse_decay(name: str, group: dict[str, Any]) -> None:
@@ -83,9 +84,9 @@ def _sgd_of_rows(self: Any, group: dict[str, Any], p: Tensor, grad: SparseTensor
 
 SGD = optimiser(
     "SGD",
-    "params: ParamsT, lr: Any = 1e-3, momentum=0, dampening=0, weight_decay: Any = 0, nesterov=False, *, maximize=False, "
-    "foreach: bool | None = None, differentiable=False, fused: bool | None = None",
-    updates.sgd, "Stochastic gradient descent, with momentum where asked for: `nesterov` needs some, and no dampening.",
+    "params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, "
+    "differentiable=False, fused=None", updates.sgd,
+    "Stochastic gradient descent, with momentum where asked for: `nesterov` needs some, and no dampening.",
     then=_check_nesterov, _update=_sgd, _sparse_update=_sgd_of_rows,
 )  # fmt: skip
 
@@ -103,16 +104,16 @@ def _asgd(self: Any, group: dict[str, Any]) -> None:
 
 ASGD = optimiser(
     "ASGD",
-    "params: ParamsT, lr: Any = 1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach: bool | None = None, "
-    "maximize=False, differentiable=False, capturable=False",
-    accumulating.asgd, 'Averaged gradient descent (Polyak and Juditsky 1992); the average is `state[p]["ax"]`.',
-    state="ax", checks="alpha: object", _counters={"eta": "lr", "mu": 1.0}, _update=_asgd,
+    "params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False, "
+    "differentiable=False, capturable=False", accumulating.asgd,
+    'Averaged gradient descent (Polyak and Juditsky 1992); the average is `state[p]["ax"]`.', state="ax",
+    checks="alpha: object", _counters={"eta": "lr", "mu": 1.0}, _update=_asgd,
 )  # fmt: skip
 Rprop = optimiser(
     "Rprop",
-    "params: ParamsT, lr: Any = 1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, "
-    "foreach: bool | None = None, maximize=False, differentiable=False",
-    accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds.",
+    "params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False, "
+    "differentiable=False", accumulating.rprop,
+    "Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds.",
     state="prev, step_size = lr", checks="etas: pair around 1",
     order="lr, etas, step_sizes, foreach, maximize, differentiable, capturable",
 )  # fmt: skip
@@ -135,24 +136,23 @@ def _adagrad_of_rows(self: Any, group: dict[str, Any], p: Tensor, grad: SparseTe
 
 Adagrad = optimiser(
     "Adagrad",
-    "params: ParamsT, lr: Any = 1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, "
-    "foreach: bool | None = None, *, maximize=False, differentiable=False, fused: bool | None = None",
-    accumulating.adagrad, "Adagrad (Duchi, Hazan and Singer 2011).", state="sum = initial_accumulator_value",
+    "params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, "
+    "maximize=False, differentiable=False, fused=None", accumulating.adagrad, "Adagrad (Duchi, Hazan and Singer 2011).",
+    state="sum = initial_accumulator_value",
     order="lr, lr_decay, eps, weight_decay, initial_accumulator_value, foreach, maximize, differentiable, fused",
     then=_begin_at_once, _sparse_update=_adagrad_of_rows,
 )  # fmt: skip
 Adadelta = optimiser(
     "Adadelta",
-    "params: ParamsT, lr: Any = 1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach: bool | None = None, *, capturable=False, "
-    "maximize=False, differentiable=False",
-    accumulating.adadelta, "Adadelta (Zeiler 2012).", state="square_avg, acc_delta", checks="rho in [0, 1]",
-    order="lr, rho, eps, weight_decay, maximize, capturable, foreach, differentiable",
+    "params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False, "
+    "differentiable=False", accumulating.adadelta, "Adadelta (Zeiler 2012).", state="square_avg, acc_delta",
+    checks="rho in [0, 1]", order="lr, rho, eps, weight_decay, maximize, capturable, foreach, differentiable",
 )  # fmt: skip
 RMSprop = optimiser(
     "RMSprop",
-    "params: ParamsT, lr: Any = 1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False, "
-    "foreach: bool | None = None, maximize=False, differentiable=False",
-    accumulating.rmsprop, "RMSprop (Hinton, lecture 6e); centred (Graves 2013) and with momentum where asked for.",
+    "params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False, "
+    "foreach=None, maximize=False, differentiable=False", accumulating.rmsprop,
+    "RMSprop (Hinton, lecture 6e); centred (Graves 2013) and with momentum where asked for.",
     state="square_avg, momentum_buffer if momentum, grad_avg if centered",
     order="lr, momentum, alpha, eps, centered, weight_decay, capturable, foreach, maximize, differentiable",
 )  # fmt: skip
@@ -170,50 +170,49 @@ def _check_tensors(self: Any) -> None:
 
 Adam = optimiser(
     "Adam",
-    "params: ParamsT, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, "
-    "foreach: bool | None = None, maximize=False, capturable=False, differentiable=False, fused: bool | None = None, "
-    "decoupled_weight_decay=False",
+    "params, lr=1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, "
+    "foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False",
     updates.adam, "Adam (Kingma and Ba 2015); AMSGrad (Reddi et al. 2018) where `amsgrad`.",
     state="exp_avg, exp_avg_sq, max_exp_avg_sq if amsgrad", then=_check_tensors,
-    order="lr, betas, eps, weight_decay, amsgrad, maximize, foreach, capturable, differentiable, fused, decoupled_weight_decay",
+    order="lr, betas, eps, weight_decay, amsgrad, maximize, foreach, capturable, differentiable, fused, "
+    "decoupled_weight_decay",
 )  # fmt: skip
 AdamW = optimiser(
     "AdamW",
-    "params: ParamsT, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, "
-    "maximize=False, foreach: bool | None = None, capturable=False, differentiable=False, fused: bool | None = None",
-    updates.adam, "Adam with decoupled weight decay (Loshchilov and Hutter 2019).", base=Adam,
+    "params, lr=1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, "
+    "maximize=False, foreach=None, capturable=False, differentiable=False, fused=None", updates.adam,
+    "Adam with decoupled weight decay (Loshchilov and Hutter 2019).", base=Adam,
     state="exp_avg, exp_avg_sq, max_exp_avg_sq if amsgrad", fixed={"decoupled": True}, then=_check_tensors,
 )  # fmt: skip
 Adamax = optimiser(
     "Adamax",
-    "params: ParamsT, lr: Any = 2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach: bool | None = None, *, "
-    "maximize=False, differentiable=False, capturable=False",
-    updates.adamax, "Adamax (Kingma and Ba 2015, section 7): the largest gradient in place of the mean square.",
+    "params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False, "
+    "differentiable=False, capturable=False", updates.adamax,
+    "Adamax (Kingma and Ba 2015, section 7): the largest gradient in place of the mean square.",
     state="exp_avg, exp_inf",
 )  # fmt: skip
 
 
 def _nadam(self: Any, group: dict[str, Any]) -> None:
     for batch in self._batches(group):
-        mu, mu_next = updates.nadam_schedule(batch.step, group["betas"][0], group["momentum_decay"])
-        for product in batch.column("mu_product"):
-            bridge.scale(product, mu)
-        self._apply_rule(group, batch, mu=mu, mu_next=mu_next, mu_product=bridge.count_of(product))
+        products = batch.column("mu_product")
+        further = bridge.nadam_coefficients(products, batch.step, group["betas"][0], group["momentum_decay"])
+        self._apply_rule(group, batch, **further)
 
 
 NAdam = optimiser(
     "NAdam",
-    "params: ParamsT, lr: Any = 2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, "
-    "decoupled_weight_decay=False, *, foreach: bool | None = None, maximize=False, capturable=False, differentiable=False",
+    "params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, "
+    "decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False",
     updates.nadam, "NAdam (Dozat 2016): Adam with Nesterov momentum.", state="exp_avg, exp_avg_sq",
-    order="lr, betas, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize, foreach, capturable, differentiable",
-    _counters={"mu_product": 1.0}, _update=_nadam,
+    order="lr, betas, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize, foreach, capturable, "
+    "differentiable", _counters={"mu_product": 1.0}, _update=_nadam,
 )  # fmt: skip
 RAdam = optimiser(
     "RAdam",
-    "params: ParamsT, lr: Any = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, "
-    "foreach: bool | None = None, maximize=False, capturable=False, differentiable=False",
-    updates.radam, "RAdam (Liu et al. 2020): Adam with a rectified adaptive step.", state="exp_avg, exp_avg_sq",
+    "params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, "
+    "maximize=False, capturable=False, differentiable=False", updates.radam,
+    "RAdam (Liu et al. 2020): Adam with a rectified adaptive step.", state="exp_avg, exp_avg_sq",
     order="lr, betas, eps, weight_decay, maximize, foreach, capturable, decoupled_weight_decay, differentiable",
 )  # fmt: skip
 
@@ -250,7 +249,7 @@ def _with_counts(self: Any, state: dict[str, Any]) -> None:
 
 
 SparseAdam = optimiser(
-    "SparseAdam", "params: ParamsT, lr: Any = 1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False", updates.adam_of_rows,
+    "SparseAdam", "params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False", updates.adam_of_rows,
     "Adam for sparse gradients, which they have to be: only the rows that have a gradient, and their averages, change.",
     checks="lr > 0; eps > 0", module="sparse_adam", then=_refuse_sparse, _update=_sparse_adam, __setstate__=_with_counts,
 )  # fmt: skip
@@ -278,9 +277,9 @@ def _adafactor(self: Any, group: dict[str, Any]) -> None:
 
 Adafactor = optimiser(
     "Adafactor",
-    "params: ParamsT, lr: Any = 1e-2, beta2_decay=-0.8, eps: tuple[float | None, float] = (None, 1e-3), d=1.0, "
-    "weight_decay=0.0, *, foreach: bool | None = None, maximize=False",
-    factored.adafactor, "Adafactor (Shazeer and Stern 2018): the second moment of a matrix is kept as a row and a column.",
+    "params, lr=1e-2, beta2_decay=-0.8, eps: tuple[float | None, float] = (None, 1e-3), d=1.0, weight_decay=0.0, *, "
+    "foreach=None, maximize=False", factored.adafactor,
+    "Adafactor (Shazeer and Stern 2018): the second moment of a matrix is kept as a row and a column.",
     checks="eps: pair >= 0; beta2_decay <= 0; d >= 1", module="_adafactor", _update=_adafactor,
 )  # fmt: skip
 
@@ -310,9 +309,9 @@ def _check_matrices(self: Any) -> None:
 
 Muon = optimiser(
     "Muon",
-    "params: ParamsT, lr: Any = 1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, "
-    "ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn: str | None = None",
-    factored.muon, "Muon (Jordan et al. 2024): momentum, orthogonalised; for the weight matrices of hidden layers.",
+    "params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315), "
+    "eps=1e-7, ns_steps=5, adjust_lr_fn: str | None = None", factored.muon,
+    "Muon (Jordan et al. 2024): momentum, orthogonalised; for the weight matrices of hidden layers.",
     checks="eps: object; adjust_lr_fn: None | object in {original, match_rms_adamw}", module="_muon",
     called={"coefficients": "ns_coefficients", "steps": "ns_steps"}, then=_check_matrices, _update=_muon,
 )  # fmt: skip

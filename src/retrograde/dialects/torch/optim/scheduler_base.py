@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ....learn import schedules
-from ..._shared.optimisers import ScheduleRow
+from ..._shared.option_rows import ScheduleRow
 from .._tensor import Tensor
 from .optimizer import Optimizer
 

@@ -9,11 +9,26 @@ from typing import Any
 
 from ....learn import schedules
 from ... import torch
+from ..._shared.checks import check
 from .._grad_modes import no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
 from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, option_per_group
+
+
+def _of_lists(average: Callable[..., Any], share: Callable[[Any], float]) -> Callable[..., None]:
+    """The update of lists of parameters: by the share of the present ones, or, of integers, by a function for one."""
+
+    def update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
+        with no_grad():
+            for mean, current in zip(averaged_param_list, current_param_list):
+                if torch.is_floating_point(mean) or torch.is_complex(mean):
+                    mean.lerp_(current, share(num_averaged))
+                else:
+                    mean.copy_(average(mean, current, num_averaged))
+
+    return update
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
@@ -22,33 +37,12 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
     Raises:
         ValueError: `decay` is outside [0, 1].
     """
-    average = get_ema_avg_fn(decay)
-
-    def ema_update(ema_param_list: list[Any], current_param_list: list[Any], _: Any) -> None:
-        with no_grad():
-            for mean, current in zip(ema_param_list, current_param_list):
-                if torch.is_floating_point(mean) or torch.is_complex(mean):
-                    mean.lerp_(current, 1 - decay)
-                else:
-                    mean.copy_(average(mean, current, 0))
-
-    return ema_update
+    return _of_lists(get_ema_avg_fn(decay), lambda _: 1 - decay)
 
 
 def get_swa_multi_avg_fn() -> Callable[..., None]:
     """The update of lists of parameters to their equally weighted mean, for `AveragedModel(multi_avg_fn=...)`."""
-
-    average = get_swa_avg_fn()
-
-    def swa_update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
-        with no_grad():
-            for mean, current in zip(averaged_param_list, current_param_list):
-                if torch.is_floating_point(mean) or torch.is_complex(mean):
-                    mean.lerp_(current, float(1 / (num_averaged + 1)))
-                else:
-                    mean.copy_(average(mean, current, num_averaged))
-
-    return swa_update
+    return _of_lists(get_swa_avg_fn(), lambda count: float(1 / (count + 1)))
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
@@ -57,8 +51,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
     Raises:
         ValueError: `decay` is outside [0, 1].
     """
-    if decay < 0.0 or decay > 1.0:
-        raise ValueError(f"exponential moving average: decay is {decay}; wanted 0 <= decay <= 1")
+    check("exponential moving average", "decay in [0, 1]", {"decay": decay})
 
     def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
         with no_grad():
@@ -167,8 +160,7 @@ class SWALR(LRScheduler):
     ) -> None:  # fmt: skip
         for rate, group in zip(option_per_group("swa_lr", swa_lr, optimizer), optimizer.param_groups):
             group["swa_lr"] = rate
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"SWALR: anneal_strategy is {anneal_strategy!r}; wanted 'cos' or 'linear'")
+        check("SWALR", "anneal_strategy in {cos, linear}", {"anneal_strategy": anneal_strategy})
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"SWALR: anneal_epochs is {anneal_epochs!r}; wanted an integer of at least 0")

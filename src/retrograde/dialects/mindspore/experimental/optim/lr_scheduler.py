@@ -14,7 +14,7 @@ import numpy as np
 
 from .....learn import schedules
 from ...._shared.checks import check
-from ...._shared.optimisers import ScheduleRow, Schedules
+from ...._shared.option_rows import ScheduleRow, Schedules
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .optimizer import Optimizer
@@ -108,8 +108,8 @@ StepLR = schedule(
     chained=schedules.step_next,
 )  # fmt: skip
 MultiStepLR = schedule(
-    "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None, "Times `gamma` at every milestone.",
-    chained=schedules.multi_step_next,
+    "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None,
+    "Times `gamma` at every milestone.", chained=schedules.multi_step_next,
 )  # fmt: skip
 ExponentialLR = schedule(
     "ExponentialLR", "optimizer, gamma: float, last_epoch=-1", None, "Times `gamma` every epoch.",
@@ -187,14 +187,12 @@ class CyclicLR(LRScheduler):
         return [low + (high - low) * height * scale for low, high in zip(self._low, self.max_lrs)]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(schedules.Restarts, LRScheduler):
     """Half a cosine wave down to `eta_min`, then from the top again; periods grow by `T_mult` (Loshchilov, Hutter 2017)."""
 
     def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
-        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"CosineAnnealingWarmRestarts: {name} must be a whole number above 0, got {value!r}")
-        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        self._set_periods(T_0, T_mult)
+        self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
     def step(self, epoch: Any = None) -> None:

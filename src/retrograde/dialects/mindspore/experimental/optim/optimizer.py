@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .....learn import bridge
-from ...._shared.optimisers import OptimiserRow
+from ...._shared.option_rows import OptimiserRow
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
 from ...nn.cell import Cell

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, updates
-from ...._shared.optimisers import Optimisers
+from ...._shared.checks import check_nesterov
+from ...._shared.option_rows import Optimisers
 from ..._tensor import from_array
 from .optimizer import Members, RuleOptimizer, rate_of
 
 optimiser = Optimisers(
     RuleOptimizer, beside="step_t stat", reads="group['{}']", texts={"lr": "rate_of(group)"},
-    column="self.{}[batch.place]",
+    types={"lr": "Any", "momentum": "float", "dampening": "float"}, column="self.{}[batch.place]",
     checks="betas in [0, 1); eps >= 0; weight_decay >= 0; momentum >= 0; dampening >= 0; alpha >= 0; rho >= 0; "
     "lr_decay >= 0; momentum_decay >= 0; initial_accumulator_value >= 0",
 )  # fmt: skip
@@ -24,8 +25,7 @@ optimiser = Optimisers(
 
 def _in_floats(self: Any, row: Any, options: dict[str, Any]) -> None:
     row.check(options)
-    if options["nesterov"] and (options["momentum"] <= 0 or options["dampening"] != 0):
-        raise ValueError("SGD: nesterov goes with a momentum above 0 and no dampening")
+    check_nesterov("SGD", options["nesterov"], options["momentum"], options["dampening"])
     floats = {name: float(options[name]) for name in ("momentum", "dampening", "weight_decay")}
     super(SGD, self)._set_up(row, options | floats)
 
@@ -52,7 +52,7 @@ def _asgd(self: Any, group: dict[str, Any], members: Members) -> None:
 
 
 ASGD = optimiser(
-    "ASGD", "params, lr: Any = 1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0, maximize=False", accumulating.asgd,
+    "ASGD", "params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0, maximize=False", accumulating.asgd,
     "Averaged gradient descent (Polyak and Juditsky 1992).", state="ax, step_t", checks="alpha: object", _step=_asgd,
 )  # fmt: skip
 
@@ -64,7 +64,7 @@ def _rprop(self: Any, group: dict[str, Any], members: Members) -> None:
 
 
 Rprop = optimiser(
-    "Rprop", "params, lr: Any = 1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, maximize=False", accumulating.rprop,
+    "Rprop", "params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, maximize=False", accumulating.rprop,
     "Resilient propagation (Riedmiller and Braun 1993).", state="prev, step_size, step_t", checks="etas: pair around 1",
     _further={"weight_decay": 0.0}, _step=_rprop,
 )  # fmt: skip
@@ -73,17 +73,16 @@ Rprop = optimiser(
 
 Adagrad = optimiser(
     "Adagrad",
-    "params, lr: Any = 1e-2, lr_decay=0.0, weight_decay=0.0, initial_accumulator_value=0.0, eps=1e-10, *, maximize=False",
+    "params, lr=1e-2, lr_decay=0.0, weight_decay=0.0, initial_accumulator_value=0.0, eps=1e-10, *, maximize=False",
     accumulating.adagrad, "Adagrad (Duchi, Hazan and Singer 2011).", state="accum = initial_accumulator_value, step_t",
     order="lr, lr_decay, eps, weight_decay, initial_accumulator_value, maximize",
 )  # fmt: skip
 Adadelta = optimiser(
-    "Adadelta", "params, lr: Any = 1.0, rho=0.9, eps=1e-6, weight_decay=0.0, *, maximize=False", accumulating.adadelta,
+    "Adadelta", "params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0, *, maximize=False", accumulating.adadelta,
     "Adadelta (Zeiler 2012).", state="accum, accum_update",
 )  # fmt: skip
 RMSprop = optimiser(
-    "RMSprop",
-    "params, lr: Any = 1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, maximize=False",
+    "RMSprop", "params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, maximize=False",
     accumulating.rmsprop, "RMSprop (Hinton, lecture 6e), centred where `centered`.",
     state="mean_grad, mean_square, moment", columns="mean_square, moment, mean_grad if centered",
 )  # fmt: skip
@@ -102,23 +101,23 @@ def _adam(self: Any, group: dict[str, Any], members: Members) -> None:
 
 
 Adam = optimiser(
-    "Adam",
-    "params, lr: Any = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, *, maximize=False", updates.adam,
+    "Adam", "params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, *, maximize=False",
+    updates.adam,
     "Adam (Kingma and Ba 2015), AMSGrad where `amsgrad`; `eps` stands beside the bare root, as in `nn.Adam`.",
     fixed={"step": None}, _step=_adam, **_ADAM,
 )  # fmt: skip
 AdamW = optimiser(
-    "AdamW",
-    "params, lr: Any = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, amsgrad=False, *, maximize=False", updates.adam,
+    "AdamW", "params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, amsgrad=False, *, maximize=False",
+    updates.adam,
     "Adam with weight decay outside of the averages (Loshchilov and Hutter 2019); `eps` beside the corrected root.",
     base=Adam, fixed={"decoupled": True}, _step=RuleOptimizer._run, **_ADAM,
 )  # fmt: skip
 Adamax = optimiser(
-    "Adamax", "params, lr: Any = 2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, *, maximize=False", updates.adamax,
+    "Adamax", "params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, *, maximize=False", updates.adamax,
     "Adamax (Kingma and Ba 2015, section 7).", state="step_t, exp_avg, exp_inf",
 )  # fmt: skip
 RAdam = optimiser(
-    "RAdam", "params, lr: Any = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0", updates.radam,
+    "RAdam", "params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0", updates.radam,
     "RAdam (Liu et al. 2020).", state="step_t, exp_avg, exp_avg_sq",
 )  # fmt: skip
 
@@ -128,13 +127,12 @@ def _no_products(self: Any) -> None:
 
 
 def _nadam(self: Any, group: dict[str, Any], members: Members) -> None:
-    mu, following = updates.nadam_schedule(self._number, group["betas"][0], group["momentum_decay"])
-    product = self._products.setdefault(members.place.start, from_array(np.ones(())))
-    bridge.scale(product, mu)
-    self._run(group, members, mu=mu, mu_next=following, mu_product=bridge.count_of(product))
+    products = [self._products.setdefault(members.place.start, from_array(np.ones(())))]
+    further = bridge.nadam_coefficients(products, self._number, group["betas"][0], group["momentum_decay"])
+    self._run(group, members, **further)
 
 
 NAdam = optimiser(
-    "NAdam", "params, lr: Any = 2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, momentum_decay=4e-3", updates.nadam,
+    "NAdam", "params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, momentum_decay=4e-3", updates.nadam,
     "NAdam (Dozat 2016).", state="step_t, exp_avg, exp_avg_sq", then=_no_products, _step=_nadam,
 )  # fmt: skip

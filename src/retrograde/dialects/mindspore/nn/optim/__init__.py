@@ -5,23 +5,9 @@ from __future__ import annotations
 from .lars import LARS
 from .optimizer import Optimizer
 from .rules import (
-    ASGD,
-    FTRL,
-    SGD,
-    Adadelta,
-    AdaFactor,
-    Adagrad,
-    Adam,
-    AdaMax,
-    AdamOffload,
-    AdamWeightDecay,
-    Lamb,
-    LazyAdam,
-    Momentum,
-    ProximalAdagrad,
-    RMSProp,
-    Rprop,
-)
+    ASGD, FTRL, SGD, Adadelta, AdaFactor, Adagrad, Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam,
+    Momentum, ProximalAdagrad, RMSProp, Rprop,
+)  # fmt: skip
 from ..._paths import offer_paths
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .....learn import bridge
-from ...._shared.optimisers import OptimiserRow
+from ...._shared.option_rows import OptimiserRow
 from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
@@ -79,9 +79,7 @@ class Optimizer(Cell):
             parameter in two groups.
     """
 
-    def __init__(
-        self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: Any = 1.0
-    ) -> None:  # fmt: skip
+    def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: Any = 1.0) -> None:
         super().__init__(auto_prefix=False)
         name = type(self).__name__
         groups, order = _groups(name, parameters)
@@ -112,9 +110,7 @@ class Optimizer(Cell):
         self._centralized = [s.centralized for s in chosen]
         self.grad_centralization: Any = tuple(self._centralized) if self.is_group else False
         if any(s.grouped_decay for s in chosen):
-            self.weight_decay = tuple(
-                from_array(np.float32(d)) if not isinstance(d, Cell) else d for d in self._decays
-            )
+            self.weight_decay = tuple(from_array(np.float32(d)) if not isinstance(d, Cell) else d for d in self._decays)
         rates = [s.lr for s in chosen]
         self.dynamic_lr = any(isinstance(rate, Cell) for rate in [*rates, default])
         self.dynamic_weight_decay = any(isinstance(d, Cell) for d in self._decays)

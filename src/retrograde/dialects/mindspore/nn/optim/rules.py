@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from .....learn import accumulating, bridge, factored, proximal, updates
-from ...._shared.optimisers import Optimisers
+from ...._shared.checks import check_nesterov
+from ...._shared.option_rows import Optimisers
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .._checks import a_bool, not_negative_float
 from .optimizer import RuleOptimizer, _Chosen, number
 
 optimiser = Optimisers(
-    RuleOptimizer, beside="stat mu eta", column="self.{}",
+    RuleOptimizer, beside="stat mu eta", types={"learning_rate": "Any", "weight_decay": "Any"}, column="self.{}",
     texts={"learning_rate": "batch.lr", "weight_decay": "batch.weight_decay", "momentum": "number(self.momentum)"},
     called={"lr": "learning_rate", "betas": ("beta1", "beta2"), "eps": "epsilon", "nesterov": "use_nesterov", "alpha": "decay"},
     checks="beta1: float in (0, 1); beta2: float in (0, 1); eps: float > 0; epsilon: float >= 0; momentum: float >= 0; "
@@ -27,8 +28,7 @@ optimiser = Optimisers(
 
 
 def _check_sgd(self: Any) -> None:
-    if self.nesterov and (number(self.momentum) <= 0 or self.dampening != 0):
-        raise ValueError("SGD: nesterov goes with a momentum above 0 and no dampening")
+    check_nesterov("SGD", self.nesterov, number(self.momentum), self.dampening)
     if self.dynamic_weight_decay:
         raise TypeError("SGD: weight_decay must be a number; a schedule goes with the other optimizers")
     self.dampening, self._has_momentum = float(self.dampening), number(self.momentum) != 0
@@ -49,14 +49,13 @@ def _sgd(self: Any, chosen: _Chosen) -> None:
 
 
 SGD = optimiser(
-    "SGD",
-    "params, learning_rate: Any = 0.1, momentum=0.0, dampening=0.0, weight_decay: Any = 0.0, nesterov=False, loss_scale=1.0",
+    "SGD", "params, learning_rate=0.1, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, loss_scale=1.0",
     updates.sgd, "Gradient descent, with momentum and dampening: the first gradient enters the momentum undamped.",
-    state="accum, stat = 1", checks="momentum: number >= 0; dampening: number >= 0", _scalars=("momentum",), _number=float,
-    then=_check_sgd, _step=_sgd,
+    state="accum, stat = 1", checks="momentum: number >= 0; dampening: number >= 0", _scalars=("momentum",),
+    _number=float, then=_check_sgd, _step=_sgd,
 )  # fmt: skip
 Momentum = optimiser(
-    "Momentum", "params, learning_rate, momentum: float, weight_decay: Any = 0.0, loss_scale=1.0, use_nesterov=False",
+    "Momentum", "params, learning_rate, momentum: float, weight_decay=0.0, loss_scale=1.0, use_nesterov=False",
     updates.sgd, "`v = momentum * v + g`, `p -= lr * v`; with `use_nesterov`, `p -= lr * (g + momentum * v)`.",
     state="moments", _scalars=("momentum",),
 )  # fmt: skip
@@ -79,10 +78,9 @@ def _asgd(self: Any, chosen: _Chosen) -> None:
 
 
 ASGD = optimiser(
-    "ASGD", "params, learning_rate: Any = 0.1, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay: Any = 0.0", accumulating.asgd,
+    "ASGD", "params, learning_rate=0.1, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0", accumulating.asgd,
     "Averaged gradient descent (Polyak and Juditsky 1992); `ax` holds the averages.", state="ax: ax_.",
-    checks="lambd: float; alpha: float; t0: float", _single=True, _number=float, then=_coefficients,
-    _step=_asgd,
+    checks="lambd: float; alpha: float; t0: float", _single=True, _number=float, then=_coefficients, _step=_asgd,
 )  # fmt: skip
 
 
@@ -104,36 +102,27 @@ def _rprop(self: Any, chosen: _Chosen) -> None:
 
 
 Rprop = optimiser(
-    "Rprop", "params, learning_rate: Any = 0.1, etas=(0.5, 1.2), step_sizes=(1e-6, 50.0), weight_decay: Any = 0.0",
+    "Rprop", "params, learning_rate=0.1, etas=(0.5, 1.2), step_sizes=(1e-6, 50.0), weight_decay=0.0",
     accumulating.rprop, "Resilient propagation (Riedmiller and Braun 1993).", state="prev, step_size",
     checks="etas: floats; step_sizes: floats", _single=True, then=_check_steps, _step=_rprop,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sums and averages of squares
 
-
-def _adagrad(self: Any, chosen: _Chosen) -> None:
-    if self.update_slots:
-        self._run(chosen)
-        return
-    for p, g, total in zip(chosen.params, chosen.grads, chosen.of(self.accum)):
-        p.set_data(p - g * float(chosen.lr) / total.data.sqrt())
-
-
 Adagrad = optimiser(
-    "Adagrad", "params, accum=0.1, learning_rate: Any = 1e-3, update_slots=True, loss_scale=1.0, weight_decay: Any = 0.0",
+    "Adagrad", "params, accum=0.1, learning_rate=1e-3, update_slots=True, loss_scale=1.0, weight_decay=0.0",
     accumulating.adagrad, "`accum += g**2`, `p -= lr * g / sqrt(accum)`; `accum` stays as it is unless `update_slots`.",
-    state="accum = accum", fixed={"step": 1, "eps": 0.0}, _step=_adagrad,
+    state="accum = accum", fixed={"step": 1, "eps": 0.0}, called={"grows": "update_slots"},
 )  # fmt: skip
 Adadelta = optimiser(
-    "Adadelta", "params, learning_rate: Any = 1.0, rho=0.9, epsilon=1e-6, loss_scale=1.0, weight_decay: Any = 0.0",
+    "Adadelta", "params, learning_rate=1.0, rho=0.9, epsilon=1e-6, loss_scale=1.0, weight_decay=0.0",
     accumulating.adadelta, "Adadelta (Zeiler 2012).", state="accum, accum_update", checks="rho: float in [0, 1]",
 )  # fmt: skip
 RMSProp = optimiser(
     "RMSProp",
-    "params, learning_rate: Any = 0.1, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, "
-    "loss_scale=1.0, weight_decay: Any = 0.0",
-    accumulating.rmsprop, "RMSprop with `epsilon` below the root and the rate in the momentum; the mean square starts at 1.",
+    "params, learning_rate=0.1, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, "
+    "loss_scale=1.0, weight_decay=0.0", accumulating.rmsprop,
+    "RMSprop with `epsilon` below the root and the rate in the momentum; the mean square starts at 1.",
     state="mg: mean_grad if centered, ms: mean_square = 1, moment", columns="ms, moment, mg if centered",
     checks="epsilon: float > 0", fixed={"inside": True},
 )  # fmt: skip
@@ -146,14 +135,13 @@ def _check_one_rate(self: Any) -> None:
 
 FTRL = optimiser(
     "FTRL",
-    "params, initial_accum=0.1, learning_rate: Any = 1e-3, lr_power=-0.5, l1=0.0, l2=0.0, use_locking=False, loss_scale=1.0, "
-    "weight_decay: Any = 0.0",
-    proximal.ftrl, "Follow the regularised leader, proximal (McMahan et al. 2013).", state="moments = initial_accum, linear",
-    checks="lr_power: float <= 0", then=_check_one_rate,
+    "params, initial_accum=0.1, learning_rate=1e-3, lr_power=-0.5, l1=0.0, l2=0.0, use_locking=False, loss_scale=1.0, "
+    "weight_decay=0.0", proximal.ftrl, "Follow the regularised leader, proximal (McMahan et al. 2013).",
+    state="moments = initial_accum, linear", checks="lr_power: float <= 0", then=_check_one_rate,
 )  # fmt: skip
 ProximalAdagrad = optimiser(
     "ProximalAdagrad",
-    "params, accum=0.1, learning_rate: Any = 1e-3, l1=0.0, l2=0.0, use_locking=False, loss_scale=1.0, weight_decay: Any = 0.0",
+    "params, accum=0.1, learning_rate=1e-3, l1=0.0, l2=0.0, use_locking=False, loss_scale=1.0, weight_decay=0.0",
     proximal.proximal_adagrad, "Adagrad with L1 and L2 penalties taken as proximal steps.", state="accum = accum",
 )  # fmt: skip
 
@@ -185,8 +173,8 @@ def _adam(self: Any, chosen: _Chosen) -> None:
 
 
 _ADAM = (
-    "params, learning_rate: Any = 1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False, use_nesterov=False, "
-    "weight_decay: Any = 0.0, loss_scale=1.0"
+    "params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False, use_nesterov=False, "
+    "weight_decay=0.0, loss_scale=1.0"
 )
 _MOMENTS = {"state": "moment1, moment2, vhat if use_amsgrad", "fixed": {"step": None}}
 Adam = optimiser(
@@ -198,14 +186,14 @@ Adam = optimiser(
 )  # fmt: skip
 _STORED = {"state": "moment1, moment2", "fixed": {"step": None}, "base": Adam, "use_amsgrad": False, "vhat": None}
 LazyAdam = optimiser(
-    "LazyAdam", _ADAM, updates.adam, "Adam for sparse gradients; gradients here are dense, so it is Adam.", **_STORED
+    "LazyAdam", _ADAM, updates.adam, "Adam for sparse gradients; gradients here are dense, so it is Adam.", **_STORED,
 )  # fmt: skip
 AdamOffload = optimiser(
-    "AdamOffload", _ADAM, updates.adam, "Adam with its state on the host, where it always is here.", **_STORED
+    "AdamOffload", _ADAM, updates.adam, "Adam with its state on the host, where it always is here.", **_STORED,
 )  # fmt: skip
 AdamWeightDecay = optimiser(
-    "AdamWeightDecay", "params, learning_rate: Any = 1e-3, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay: Any = 0.0",
-    updates.adam, "Adam without correction of the bias: `p -= lr * (m / (sqrt(v) + eps) + weight_decay * p)`.",
+    "AdamWeightDecay", "params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.0", updates.adam,
+    "Adam without correction of the bias: `p -= lr * (m / (sqrt(v) + eps) + weight_decay * p)`.",
     state="moments1: adam_m, moments2: adam_v", fixed={"step": None, "decoupled": True}, _decays_gradient=False,
 )  # fmt: skip
 
@@ -215,14 +203,13 @@ def _adamax(self: Any, chosen: _Chosen) -> None:
 
 
 AdaMax = optimiser(
-    "AdaMax",
-    "params, learning_rate: Any = 1e-3, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay: Any = 0.0, loss_scale=1.0",
+    "AdaMax", "params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0, loss_scale=1.0",
     updates.adamax, "Adamax (Kingma and Ba 2015, section 7), with `eps` added to the decaying maximum.",
-    state="moment1, moment2", fixed={"step": None, "eps_at": updates.SCALE}, _scalars=("beta1_power",), _begin=_scale_power,
-    _step=_adamax,
+    state="moment1, moment2", fixed={"step": None, "eps_at": updates.SCALE}, _scalars=("beta1_power",),
+    _begin=_scale_power, _step=_adamax,
 )  # fmt: skip
 Lamb = optimiser(
-    "Lamb", "params, learning_rate, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay: Any = 0.0", proximal.lamb,
+    "Lamb", "params, learning_rate, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.0", proximal.lamb,
     "LAMB (You et al. 2020): Adam's step, per parameter scaled by the norm of the parameter over the step's.",
     state="moments1: lamb_m, moments2: lamb_v", _decays_gradient=False,
 )  # fmt: skip
@@ -276,7 +263,7 @@ def _count(self: Any) -> None:
 
 AdaFactor = optimiser(
     "AdaFactor",
-    "params, learning_rate=None, eps=(1e-30, 1e-3), clip_threshold=1.0, decay_rate=0.8, beta1=0.9, weight_decay: Any = 0.0, "
+    "params, learning_rate=None, eps=(1e-30, 1e-3), clip_threshold=1.0, decay_rate=0.8, beta1=0.9, weight_decay=0.0, "
     "scale_parameter=True, relative_step=True, warmup_init=False, compression=False, loss_scale=1.0",
     factored.adafactor_averaged,
     "Adafactor (Shazeer and Stern 2018): the squared gradients of a matrix by the means of their rows and columns.\n\n    "

@@ -7,8 +7,8 @@ from collections.abc import Sequence as Sequence
 from typing import Any, ClassVar
 
 from .....learn import schedules as _schedules
-from ...._shared.optimisers import ScheduleRow
-from ...._shared.optimisers import Schedules as _Schedules
+from ...._shared.option_rows import ScheduleRow
+from ...._shared.option_rows import Schedules as _Schedules
 from ....paddle.optimizer import lr as _lr
 from ..._api import attributes as _attributes
 from ...optimizer import scheduler_base as _scheduler_base
@@ -97,8 +97,7 @@ InverseTimeDecay = _old(
 PolynomialDecay = _old(
     "PolynomialDecay",
     "learning_rate: float, decay_steps: int, end_learning_rate=0.0001, power=1.0, cycle=False, begin=0, step=1, "
-    'dtype="float32"',
-    _schedules.polynomial,
+    'dtype="float32"', _schedules.polynomial,
     "From the base rate to `end_learning_rate` in `decay_steps`, as a power of what is left; with `cycle` repeatedly.",
 )  # fmt: skip
 CosineDecay = _old(
@@ -107,8 +106,8 @@ CosineDecay = _old(
     called={"T_max": "epochs"}, _passed=_epochs,
 )  # fmt: skip
 NoamDecay = _old(
-    "NoamDecay", 'd_model: int, warmup_steps: int, begin=1, step=1, dtype="float32", learning_rate=1.0', _schedules.noam,
-    _lr.NoamDecay.__doc__,
+    "NoamDecay", 'd_model: int, warmup_steps: int, begin=1, step=1, dtype="float32", learning_rate=1.0',
+    _schedules.noam, _lr.NoamDecay.__doc__,
 )  # fmt: skip
 
 

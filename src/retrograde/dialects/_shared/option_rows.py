@@ -1,4 +1,4 @@
-"""Optimisers and schedules as rows: classes that keep their options and hand them to a function of `retrograde.learn`.
+"""Optimisers, schedules and initialisers as rows: classes that keep options and hand them to a function of `retrograde.learn`.
 
 A dialect says once what they derive from and what it calls the options of these functions, and gets what makes a class:
 
@@ -36,16 +36,17 @@ class Rows:
 
     base: what they derive from; its method `_set_up(row, options)` makes an object. called: what the functions' options are
     called. checks, asserts: what options of these names have to be in every row (checks.py), `asserts` by AssertionError.
-    reads: the text that gives the value of an option, a format of its name; `texts` those of single options. modules: whether
-    each class is found in a module of its own, called as the class in small letters.
+    reads: the text that gives the value of an option, a format of its name; `texts` those of single options. types: of options
+    of these names, where the default does not say it. modules: whether each class is found in a module of its own, called as
+    the class in small letters.
     """
 
     def __init__(
         self, base: type, *, called: Names | None = None, checks: str = "", asserts: str = "", reads: str = "self.{}",
-        texts: Mapping[str, str] | None = None, modules: bool = False,
+        texts: Mapping[str, str] | None = None, types: Mapping[str, str] | None = None, modules: bool = False,
     ) -> None:  # fmt: skip
         self.base, self.called, self.checks, self.asserts = base, called or {}, checks, asserts
-        self.reads, self.texts, self.modules = reads, texts or {}, modules
+        self.reads, self.texts, self.types, self.modules = reads, texts or {}, types or {}, modules
 
     def made(self, row: Row, doc: str, base: type | None, module: str, methods: str, members: Mapping[str, Any]) -> Any:
         """The class of a row, whose constructor and methods are written when they are needed."""
@@ -111,6 +112,26 @@ class Schedules(Rows):
         row = ScheduleRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.closed, row.chained = closed, chained
         return self.made(row, doc, base, "", "_closed" * bool(closed) + " _chained" * bool(chained), members)
+
+
+class Calls(Rows):
+    """What makes classes with one method that calls a function with the options.
+
+    method: its name and what it takes, as in a `def`. call: the call without the options, and what is done with it.
+    """
+
+    def __init__(self, base: type, *, method: str, call: str, **what: Any) -> None:
+        super().__init__(base, **what)
+        self.method, self.call = method, call
+
+    def __call__(
+        self, name: str, options: str, function: Function, doc: str, *, checks: str = "", asserts: str = "",
+        base: type | None = None, then: Function | None = None, **members: Any,
+    ) -> Any:  # fmt: skip
+        """The class of a row, as for optimisers."""
+        row = CallRow(self, name, options, checks, asserts, None, then, sys._getframe(1).f_globals)
+        row.function = function
+        return self.made(row, doc, base, "", self.method.partition("(")[0], members)
 
 
 class State(NamedTuple):
@@ -187,7 +208,7 @@ class Row:
     def _constructor(self) -> tuple[str, dict[str, Any]]:
         further = parameters(self.options).kwarg
         given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
-        head = f"def __init__(self, {_annotated(self.options)}) -> None:"
+        head = f"def __init__(self{self.options and ', '}{_annotated(self.options, self.kind.types)}) -> None:"
         return f"{head}\n    self._set_up(_row, {{{given}}})", {**self.scope, "_row": self}
 
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
@@ -243,6 +264,17 @@ class ScheduleRow(Row):
         return f"def {method}(self, {takes}):\n    return _formula({takes}, {options})", {"_formula": function}
 
 
+class CallRow(Row):
+    """A row of a class with one method."""
+
+    function: Function
+
+    def _text(self, method: str) -> tuple[str, dict[str, Any]]:
+        """The method."""
+        options = "".join(f", {name}={text}" for name, text in self.handed(self.function).items())
+        return f"def {self.kind.method}:\n    {self.kind.call.format(options)}", {"_function": self.function}
+
+
 ROWS: dict[type, Row] = {}
 """The rows of the classes that were made of them."""
 
@@ -278,14 +310,14 @@ def _states(text: str) -> list[State]:
     return found
 
 
-def _annotated(options: str) -> str:
-    """The text of parameters, those without an annotation with the type of their default."""
+def _annotated(options: str, types: Mapping[str, str]) -> str:
+    """The text of parameters, those without an annotation with the type of their name, or of their default."""
     given = parameters(options)
-    pairs = [*zip(reversed(given.args), reversed(given.defaults)), *zip(given.kwonlyargs, given.kw_defaults)]
-    for parameter, default in pairs:
-        if parameter.annotation is None and default is not None:
-            value = ast.literal_eval(default)
-            kind = "Any" if value is None else type(value).__name__
-            text = "tuple[float, ...]" if kind == "tuple" else kind
-            parameter.annotation = ast.Name(text)
+    defaults = {a.arg: d for a, d in zip(reversed(given.args), reversed(given.defaults))}
+    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults) if d is not None}
+    for parameter in (*given.args, *given.kwonlyargs):
+        if parameter.annotation is None:
+            default = defaults.get(parameter.arg)
+            kind = types.get(parameter.arg) or type(default and ast.literal_eval(default)).__name__
+            parameter.annotation = ast.Name({"tuple": "tuple[float, ...]", "NoneType": "Any"}.get(kind, kind))
     return ast.unparse(given)
