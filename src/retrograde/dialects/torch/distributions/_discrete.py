@@ -9,7 +9,7 @@ from ... import torch
 from . import constraints as c
 from ._continuous import Gamma
 from ._parameters import BinaryParameter, OfCategorical
-from ._rows import F, checked, entered, row
+from ._rows import F, checked, entered, extended, row
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
@@ -41,9 +41,9 @@ def _bernoulli_mode(self: Any) -> Any:
     return torch.where(self.probs == 0.5, torch.nan, mode)
 
 
-def _bernoulli(self: Any, sample_shape: Any = ()) -> Any:
-    with torch.no_grad():
-        return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+def _detached(draw: Any) -> Any:
+    """Samples without history."""
+    return torch.no_grad()(extended(draw))
 
 
 @checked
@@ -54,7 +54,8 @@ def _bernoulli_log_prob(self: Any, value: Any) -> Any:
 
 Bernoulli = row(
     families.Bernoulli, "probs=None, logits=None", TRIALS, c.boolean, bases=(BinaryParameter, ExponentialFamily),
-    take=_take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode), sample=_bernoulli,
+    take=_take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode),
+    sample=_detached(lambda self, shape: torch.bernoulli(self.probs.expand(shape))),
     log_prob=_bernoulli_log_prob, enumerate_support=lambda self, expand=True: self._enumerated(2, expand),
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none"),
 )  # fmt: skip
@@ -65,11 +66,9 @@ def _geometric_possible(self: Any) -> None:
         raise ValueError(f"Geometric: probs must be positive, got\n{self.probs}")
 
 
-def _geometric(self: Any, sample_shape: Any = ()) -> Any:
-    shape, dtype = self._extended_shape(sample_shape), self.probs.dtype
-    with torch.no_grad():
-        u = torch.empty(shape, dtype=dtype).uniform_(torch.finfo(dtype).tiny, 1)
-        return (u.log() / (-self.probs).log1p()).floor()
+def _geometric(self: Any, shape: Any) -> Any:
+    u = torch.empty(shape, dtype=self.probs.dtype).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
+    return (u.log() / (-self.probs).log1p()).floor()
 
 
 @checked
@@ -81,7 +80,7 @@ def _geometric_log_prob(self: Any, value: Any) -> Any:
 
 Geometric = row(
     families.Geometric, "probs=None, logits=None", TRIALS, c.nonnegative_integer, bases=BINARY, take=_take,
-    then=_geometric_possible, formulas="mean mode variance", sample=_geometric, log_prob=_geometric_log_prob,
+    then=_geometric_possible, formulas="mean mode variance", sample=_detached(_geometric), log_prob=_geometric_log_prob,
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none") / self.probs,
 )  # fmt: skip
 
@@ -91,12 +90,6 @@ def _same_count(self: Any, what: str) -> int:
     if not self.total_count.min() == total:
         raise NotImplementedError(f"Binomial.{what}: only offered where every total_count is the same")
     return total
-
-
-def _binomial(self: Any, sample_shape: Any = ()) -> Any:
-    shape = self._extended_shape(sample_shape)
-    with torch.no_grad():
-        return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
 
 @checked
@@ -117,7 +110,8 @@ def _binomial_values(self: Any, expand: bool = True) -> Any:
 Binomial = row(
     families.Binomial, "total_count=1, probs=None, logits=None", {"total_count": c.nonnegative_integer, **TRIALS},
     c.dependent_property(lambda self: c.integer_interval(0, self.total_count), is_discrete=True, event_dim=0),
-    bases=BINARY, take=_take_counted, formulas="mean mode variance", has_enumerate_support=True, sample=_binomial,
+    bases=BINARY, take=_take_counted, formulas="mean mode variance", has_enumerate_support=True,
+    sample=_detached(lambda self, shape: torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))),
     log_prob=_binomial_log_prob, entropy=_binomial_entropy, enumerate_support=_binomial_values,
 )  # fmt: skip
 
@@ -137,11 +131,6 @@ NegativeBinomial = row(
 )  # fmt: skip
 
 
-def _poisson(self: Any, sample_shape: Any = ()) -> Any:
-    with torch.no_grad():
-        return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
-
-
 @checked
 def _poisson_log_prob(self: Any, value: Any) -> Any:
     rate, value = broadcast_all(self.rate, value)
@@ -149,7 +138,8 @@ def _poisson_log_prob(self: Any, value: Any) -> Any:
 
 
 Poisson = row(
-    families.Poisson, "rate", {"rate": c.nonnegative}, c.nonnegative_integer, bases=(ExponentialFamily,), sample=_poisson,
+    families.Poisson, "rate", {"rate": c.nonnegative}, c.nonnegative_integer, bases=(ExponentialFamily,),
+    sample=_detached(lambda self, shape: torch.poisson(self.rate.expand(shape))),
     log_prob=_poisson_log_prob,
 )  # fmt: skip
 
