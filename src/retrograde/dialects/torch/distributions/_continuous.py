@@ -10,12 +10,11 @@ from ....learn.distributions import continuous as families
 from ... import torch
 from .._graph_nodes import NAMES
 from . import constraints as c
-from ._parameters import BinaryParameter
 from ._rows import F, checked, extended, row
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
-from .utils import Number, broadcast_all, clamp_probs, lazy_property, logits_to_probs, standard_normal
+from .utils import Number, broadcast_all, standard_normal
 
 NAMES.update(dirichlet_sample="_DirichletBackward", gamma_sample="StandardGammaBackward0")
 
@@ -145,42 +144,9 @@ Beta = row(
 )  # fmt: skip
 
 
-def _continuous_bernoulli_take(self: Any, probs: Any, logits: Any, lims: Any, validate_args: Any) -> Any:
-    if self._take(probs, logits) == "probs":
-        if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
-            raise ValueError("ContinuousBernoulli: the parameter probs has values outside [0, 1]")
-        self.probs = clamp_probs(self.probs)
-    self._lims = lims
-    return (self._param.size(),)
-
-
-def _near(self: Any, x: Any, half: float) -> Any:
-    """Where x is between the limits, moved from around 1/2 to around `half`."""
-    return (x > self._lims[0] - 0.5 + half) & (x <= self._lims[1] - 0.5 + half)
-
-
-def _continuous_bernoulli_icdf(self: Any, value: Any) -> Any:
-    # In PyTorch's order of operations, so that samples keep their bits.
-    cut = torch.where(self._near, self._lims[0], self.probs)
-    above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
-    return torch.where(self._near, value, above / (torch.log(cut) - torch.log1p(-cut)))
-
-
 def _by_icdf(parameter: str) -> Any:
     """Samples from uniform numbers of a parameter's dtype by the inverse of the cdf."""
     return extended(lambda self, shape: self.icdf(torch.rand(shape, dtype=getattr(self, parameter).dtype)))
-
-
-ContinuousBernoulli = row(
-    families.ContinuousBernoulli, "probs=None, logits=None, lims: tuple[float, float] = (0.499, 0.501)",
-    {"probs": c.unit_interval, "logits": c.real}, c.unit_interval, bases=(BinaryParameter, ExponentialFamily),
-    take=_continuous_bernoulli_take, has_rsample=True, _mean_carrier_measure=0,
-    probs=lazy_property(lambda self: clamp_probs(logits_to_probs(self.logits, is_binary=True))),
-    _odds=property(lambda self: self.logits), _near=property(lambda self: _near(self, self.probs, 0.5)),
-    _natural_params=property(lambda self: (self.logits,)),
-    _log_normalizer=lambda self, x: families.ContinuousBernoulli.log_mass(F, x, _near(self, x, 0.0)),
-    icdf=_continuous_bernoulli_icdf, rsample=_by_icdf("probs"), copied="_lims",
-)  # fmt: skip
 
 
 def _dirichlet_take(self: Any, concentration: Any, _: Any) -> Any:

@@ -1,14 +1,14 @@
-"""Distributions over whole numbers, vectors of them, and their continuous relaxations."""
+"""Distributions over whole numbers, vectors of them, and their continuous relatives."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ....learn.distributions import continuous
 from ....learn.distributions import discrete as families
 from ... import torch
 from . import constraints as c
-from ._continuous import Gamma
-from ._parameters import BinaryParameter, OfCategorical
+from ._continuous import Gamma, _by_icdf
 from ._rows import F, checked, entered, extended, row
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
@@ -16,24 +16,62 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, one_of, probs_to_logits
 
-BINARY = (BinaryParameter,)
 TRIALS = {"probs": c.unit_interval, "logits": c.real}
 CLASSES = {"probs": c.simplex, "logits": c.real_vector}
 
 cross_entropy = torch.nn.functional.binary_cross_entropy_with_logits
 
 
-def _take(self: Any, probs: Any, logits: Any, _: Any) -> Any:
-    self._take(probs, logits)
-    return (self._param.size(),)
-
-
-def _take_counted(self: Any, total_count: Any, probs: Any, logits: Any, _: Any) -> Any:
-    self._take_counted(total_count, probs, logits)
-    return (self._param.size(),)
-
-
 # ------------------------------------------------------------------------------------------ trials
+
+
+class BinaryParameter(Distribution):
+    """A distribution over trials that succeed with probability `probs`, or log odds `logits`."""
+
+    def _take(self, probs: Any, logits: Any, *_: Any) -> tuple[Any, ...]:
+        """Keep the parameter that was given; returns the shape of the batch."""
+        given = one_of(type(self).__name__, probs=probs, logits=logits)
+        setattr(self, given, broadcast_all(probs if given == "probs" else logits)[0])
+        return (self._param.size(),)
+
+    @property
+    def _param(self) -> Any:
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The log odds of a success."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probability of a success."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._param.size()
+
+    def _enumerated(self, count: int, expand: bool) -> Any:
+        """The numbers below `count` along a new first dimension."""
+        values = torch.arange(count, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+
+
+BINARY = (BinaryParameter,)
+take = BinaryParameter._take
+
+
+def _take_counted(self: Any, total_count: Any, *given: Any) -> Any:
+    """Keep the parameter that was given, and how many trials there are, as numbers of its dtype."""
+    self._take(*given)
+    name = "probs" if "probs" in self.__dict__ else "logits"
+    count, parameter = broadcast_all(total_count, self.__dict__[name])
+    setattr(self, name, parameter)
+    self.total_count = count.type_as(parameter)
+    return (parameter.size(),)
 
 
 def _bernoulli_mode(self: Any) -> Any:
@@ -54,10 +92,44 @@ def _bernoulli_log_prob(self: Any, value: Any) -> Any:
 
 Bernoulli = row(
     families.Bernoulli, "probs=None, logits=None", TRIALS, c.boolean, bases=(BinaryParameter, ExponentialFamily),
-    take=_take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode),
+    take=take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode),
     sample=_detached(lambda self, shape: torch.bernoulli(self.probs.expand(shape))),
     log_prob=_bernoulli_log_prob, enumerate_support=lambda self, expand=True: self._enumerated(2, expand),
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none"),
+)  # fmt: skip
+
+
+def _continuous_bernoulli_take(self: Any, probs: Any, logits: Any, lims: Any, validate_args: Any) -> Any:
+    shapes = self._take(probs, logits)
+    if logits is None:
+        if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
+            raise ValueError("ContinuousBernoulli: the parameter probs has values outside [0, 1]")
+        self.probs = clamp_probs(self.probs)
+    self._lims = lims
+    return shapes
+
+
+def _near(self: Any, x: Any, half: float) -> Any:
+    """Where x is between the limits, moved from around 1/2 to around `half`."""
+    return (x > self._lims[0] - 0.5 + half) & (x <= self._lims[1] - 0.5 + half)
+
+
+def _continuous_bernoulli_icdf(self: Any, value: Any) -> Any:
+    # In PyTorch's order of operations, so that samples keep their bits.
+    cut = torch.where(self._near, self._lims[0], self.probs)
+    above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
+    return torch.where(self._near, value, above / (torch.log(cut) - torch.log1p(-cut)))
+
+
+ContinuousBernoulli = row(
+    continuous.ContinuousBernoulli, "probs=None, logits=None, lims: tuple[float, float] = (0.499, 0.501)",
+    TRIALS, c.unit_interval, bases=(BinaryParameter, ExponentialFamily),
+    take=_continuous_bernoulli_take, has_rsample=True, _mean_carrier_measure=0,
+    probs=lazy_property(lambda self: clamp_probs(logits_to_probs(self.logits, is_binary=True))),
+    _odds=property(lambda self: self.logits), _near=property(lambda self: _near(self, self.probs, 0.5)),
+    _natural_params=property(lambda self: (self.logits,)),
+    _log_normalizer=lambda self, x: continuous.ContinuousBernoulli.log_mass(F, x, _near(self, x, 0.0)),
+    icdf=_continuous_bernoulli_icdf, rsample=_by_icdf("probs"), copied="_lims",
 )  # fmt: skip
 
 
@@ -79,7 +151,7 @@ def _geometric_log_prob(self: Any, value: Any) -> Any:
 
 
 Geometric = row(
-    families.Geometric, "probs=None, logits=None", TRIALS, c.nonnegative_integer, bases=BINARY, take=_take,
+    families.Geometric, "probs=None, logits=None", TRIALS, c.nonnegative_integer, bases=BINARY, take=take,
     then=_geometric_possible, formulas="mean mode variance", sample=_detached(_geometric), log_prob=_geometric_log_prob,
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none") / self.probs,
 )  # fmt: skip
@@ -230,6 +302,31 @@ class Categorical(Distribution):
 entered(families.Categorical, Categorical)
 
 
+class OfCategorical(Distribution):
+    """A distribution over vectors with an element for each index of a categorical distribution."""
+
+    _categorical: Any
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
+
+    @property
+    def logits(self) -> Any:
+        """Normalised log probabilities."""
+        return self._categorical.logits
+
+    @property
+    def probs(self) -> Any:
+        """Probabilities."""
+        return self._categorical.probs
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._categorical.param_shape
+
+
 def _of_categorical(self: Any, probs: Any, logits: Any, _: Any) -> Any:
     self._categorical = Categorical(probs, logits)
     return self._categorical.batch_shape, self._categorical.param_shape[-1:]
@@ -340,7 +437,7 @@ def _logit_relaxed_log_prob(self: Any, value: Any) -> Any:
 
 LogitRelaxedBernoulli = row(
     families.LogitRelaxedBernoulli, "temperature, probs=None, logits=None", TRIALS, c.real, bases=BINARY,
-    take=_relaxed(_take), copied="temperature", rsample=_logit_relaxed, log_prob=_logit_relaxed_log_prob,
+    take=_relaxed(take), copied="temperature", rsample=_logit_relaxed, log_prob=_logit_relaxed_log_prob,
 )  # fmt: skip
 RelaxedBernoulli = row(
     families.RelaxedBernoulli, "temperature, probs=None, logits=None", TRIALS, c.unit_interval,
