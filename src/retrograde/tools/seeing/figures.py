@@ -19,6 +19,8 @@ class Figures:
 
     __slots__ = ("shape", "dtype", "norm", "least", "most", "mean", "nans", "infinities", "zeros", "sample", "first")
 
+    first: tuple[Any, ...]
+
     def __init__(self, a: np.ndarray) -> None:
         self.shape, self.dtype = tuple(a.shape), a.dtype.name
         self.nans = self.infinities = 0
