@@ -490,7 +490,10 @@ def handed_out(output: Value, inputs: Sequence[Any], retain_graph: bool | None) 
     node.ready, joint.foresight.pulled = None, True
     if not retain_graph and (saved or cls._policy.frees_all):
         node.saved = FREED
-    return tuple([make(cls, found[at]) for at in joint.ordered])
+    results = list[Any]()
+    for at in joint.ordered:
+        results.append(make(cls, found[at]))
+    return tuple(results)
 
 
 _DEEP = 40
