@@ -378,7 +378,7 @@ def run(
                 if leaves.issuperset(roots):
                     _free(passed, policy)
                     found = dict(zip(roots, gradients))
-                    return [found.get(edge) for edge in inputs or ()]
+                    return list(map(found.get, inputs or ()))
             elif inputs is not None:
                 if not roots:
                     return [None]
@@ -430,7 +430,7 @@ def run(
                 refresh()
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
-    return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+    return [] if inputs is None else list(map(this.captured.get, inputs))
 
 
 def run_one(
