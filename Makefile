@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest test-processors fuzz lint bench bench-quick conformance opinfo packages clean
+.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser bench bench-quick conformance opinfo packages clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,14 @@ lint: $(STAMP) ## ruff, mypy and the floors of docs/architecture.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+stub-results: $(STAMP) ## what functions give whose annotations do not say it, recorded for `retrograde stubs` while the dialects' tests run
+	for dialect in torch paddle mindspore; do \
+		$(ONE_THREAD) RETROGRADE_STUB_RESULTS=$$dialect $(BIN)/python -m pytest -p tests.stub_results -q -n0 tests/dialects/$$dialect; done; true
+
+browser: $(STAMP) ## pages in Chromium through Playwright (the system's: apt-get install chromium); skipped where there is none
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -rs -s -m long tests/browser
+
 fuzz: $(STAMP) ## random programs against PyTorch and jax, where RETROGRADE_TORCH_PYTHON and RETROGRADE_JAX_PYTHON name Pythons that have them
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --programs $(or $(PROGRAMS),10000) --seed $(or $(SEED),0) $(if $(RETROGRADE_TORCH_PYTHON),--torch $(RETROGRADE_TORCH_PYTHON)) $(if $(RETROGRADE_JAX_PYTHON),--jax $(RETROGRADE_JAX_PYTHON))
 
@@ -87,6 +95,7 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	$(BIN)/python -m benchmarks --compiled
 	-$(BIN)/python benchmarks/products.py
 	$(BIN)/python benchmarks/threads.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/dask_gradient.py
 
 bench-dist: $(STAMP) ## data-parallel training on one and two processes
 	$(BIN)/python benchmarks/processes.py

@@ -356,6 +356,65 @@ def test_without_llvmlite():
     assert printed(program) == (0, "None", "")
 
 
+def numbered(n):
+    """A module like `answer`'s, of another number."""
+    return ANSWER.replace("42", str(n))
+
+
+def called(name, text):
+    """What a function writes that is there already."""
+    before = dict(llvm.MADE)
+    out = ctypes.c_int64()
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(llvm.assembled(name, text))(ctypes.addressof(out))
+    return out.value, llvm.MADE["translated"] - before["translated"]
+
+
+def test_threads_translate_modules_meanwhile(folder, monkeypatch):
+    if llvm._emitter() is None:
+        pytest.skip("llvmlite is another one, or the system")
+    monkeypatch.setattr(llvm, "_kept", {})
+    threads = set()
+    emit = llvm._emitter()
+    monkeypatch.setattr(llvm, "_emitter", lambda: lambda *given: threads.add(threading.get_ident()) or emit(*given))
+    known = threading.active_count()
+    with llvm.meanwhile([("answer", numbered(n)) for n in range(5)], 3):
+        assert called("answer", numbered(7)) == (7, 1)  # by this one
+        assert threading.active_count() <= known + 2
+    assert threading.active_count() == known
+    assert [called("answer", numbered(n)) for n in range(5)] == [(n, 0) for n in range(5)]
+    assert threads
+    monkeypatch.setattr(llvm, "_kept", {})
+    threads.clear()
+    with llvm.meanwhile([("answer", numbered(n)) for n in range(5)], 3):
+        pass
+    assert not threads  # they are on the disk
+    assert called("answer", numbered(3)) == (3, 0)
+
+
+def test_what_cannot_be_translated_meanwhile_is_said_by_who_asks_for_it(folder, monkeypatch):
+    monkeypatch.setattr(llvm, "_kept", {})
+    with llvm.meanwhile([("answer", "define nothing"), ("other", numbered(1)), ("answer", numbered(2))], 2):
+        pass
+    with pytest.raises(RuntimeError):
+        llvm.assembled("answer", "define nothing")
+    with pytest.raises(RuntimeError):
+        llvm.assembled("other", numbered(1))
+    assert called("answer", numbered(2))[0] == 2
+    with pytest.raises(ZeroDivisionError), llvm.meanwhile([("answer", numbered(4))], 2):
+        raise ZeroDivisionError
+    assert called("answer", numbered(4))[0] == 4
+
+
+@pytest.mark.parametrize("how", ["one thread", "another llvmlite"])
+def test_elsewhere_nothing_is_translated_meanwhile(folder, monkeypatch, how):
+    monkeypatch.setattr(llvm, "_kept", {})
+    if how != "one thread":
+        monkeypatch.setattr(llvm, "_emitter", lambda: None)
+    with llvm.meanwhile([("answer", numbered(n)) for n in range(2)], 1 if how == "one thread" else 2):
+        pass
+    assert [called("answer", numbered(n)) for n in range(2)] == [(0, 1), (1, 1)]
+
+
 def test_threads_that_call_first_at_the_same_time_translate_once(monkeypatch):
     translated = []
     monkeypatch.setattr(llvm, "_kept", {})

@@ -218,7 +218,7 @@ from .transform import (  # noqa: E402
 
 if _TYPE_CHECKING:
     from .compile import compile_minify, compile_report, cond, jit, scan, while_loop
-    from .tensor import fft, linalg
+    from .tensor import fft, linalg, random
     from .tensor.saving import load, save
 
 __array_api_version__ = "2024.12"
@@ -230,10 +230,11 @@ _paused.end()
 del _paused
 
 # What few programs use is imported when it is asked for.
-_LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
+_LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft", "random": "tensor.random"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
     "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile", "explain_nan": "tools.nan",
+    "graph": "tools.graph", "memory": "tools.graph", "watch": "tools.graph",
     "compute": "tensor.deferred", "persist": "tensor.deferred", "allow_whole": "backend.dask",
 }  # fmt: skip
 
@@ -285,15 +286,15 @@ __all__ = [
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",
     "explain_nan",
     "expm1", "eye", "fft", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack",
-    "full", "full_like", "grad", "greater", "greater_equal", "hessian", "hvp", "hypot", "iinfo", "imag", "inf", "int16",
+    "full", "full_like", "grad", "graph", "greater", "greater_equal", "hessian", "hvp", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "is_grad_enabled", "isclose", "isdtype", "isfinite", "isinf", "isnan", "jacfwd", "jacrev",
     "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
     "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul",
-    "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
+    "matrix_transpose", "max", "maximum", "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "persist", "pi",
-    "positive", "pow", "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
+    "positive", "pow", "prod", "random", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
     "save", "scan", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
     "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
     "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
-    "value_and_grad", "var", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros", "zeros_like",
+    "value_and_grad", "var", "vecdot", "vjp", "vmap", "watch", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

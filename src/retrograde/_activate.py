@@ -43,7 +43,8 @@ def activate(*dialects: str) -> None:
 
     It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
     name on the path, changes nothing. `sys.excepthook` is wrapped, so that the report of a name that a
-    tensor or module has not says who answers. Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which
+    tensor or module has not says who answers, and tracebacks show the program's frames (`RETROGRADE_TRACEBACK=full` shows
+    the package's, too). Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which
     MindSpore needs.
 
     Raises:
@@ -122,14 +123,18 @@ def say_who_answers(error: BaseException) -> None:
 
 
 def _explain_missing_names() -> None:
-    """Let the report of an error that nobody catches say which dialect's tensor or module has no such name."""
+    """Let the report of an error that nobody catches say which dialect's tensor or module has no such name, and show the
+    program's frames rather than the package's."""
     before = sys.excepthook
     if getattr(before, "_of_retrograde", False):
         return
 
     def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        from ._traceback import shorten
+
         say_who_answers(error)
-        before(kind, error, traceback)
+        shorten(error)
+        before(kind, error, error.__traceback__)
 
     report._of_retrograde = True  # type: ignore[attr-defined]
     sys.excepthook = report

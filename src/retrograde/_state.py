@@ -39,6 +39,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     core/level.py _open_in: levels that are opened and closed, for messages
     tape/mutation.py MUTATED: whoever writes memory in place, through `note`
     tape/mutation.py latest: the same
+    tape/mutation.py PLACES: `note`, under anomaly mode, until the memory is gone
     tape/mutation.py MIRRORS: `mirror`, until the image is gone
     tape/mutation.py ADDRESSED: `address_of`, until the memory is gone
     tape/mutation.py AWAITED: `when_written`, until the memory is written or gone

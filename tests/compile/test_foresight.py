@@ -1,13 +1,18 @@
 """Gradients that are computed with the loss (compile/versions/foresight.py) are what they are when computed after it, and are
 computed so only where passes have asked for them again and again."""
 
+import sys
+import weakref
+
 import numpy as np
 import pytest
 
 import retrograde.dialects.torch as torch
 from retrograde.compile import jit
+from retrograde.compile.emit import history, shortcut
 from retrograde.compile.versions import call
 from retrograde.compile.versions.foresight import EARNED
+from retrograde.core.node import FREED, Node, Slot
 
 F = torch.nn.functional
 
@@ -264,3 +269,112 @@ def test_what_is_computed_again_has_the_history_that_it_had():
         return ((slope(torch.tanh(torch.tanh(x @ w1) @ w2), x)) ** 2).mean()
 
     close(orders(torch.compile(without)), orders(without))
+
+
+def several(x, w):
+    """Results of which one has no history, in containers, and a tensor from outside."""
+    y = x * w
+    return [(y * OUTSIDE).sum(), (torch.exp(y), [x.detach() + 1])]
+
+
+OUTSIDE = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0], dtype=torch.float64)
+
+
+@pytest.fixture(params=[True, False], ids=["machine code", "Python"])
+def in_code(request, monkeypatch):
+    """Whether calls are recorded, and gradients handed out, by machine code (compile/emit/history.py)."""
+    if request.param and not shortcut.offered():
+        pytest.skip("Python's objects are not read here")
+    if not request.param:
+        monkeypatch.setattr(history, "record", lambda *given: None)
+        monkeypatch.setattr(history, "hand", lambda *given: None)
+    return request.param
+
+
+@pytest.mark.parametrize("f", [loss, lambda x, w: several(x, w)[0], several])
+def test_a_call_leaves_the_same_on_the_tape_whoever_records_it(f, in_code):
+    def tensors(found):
+        return [found[0], found[1][0], found[1][1][0]] if f is several else [found]
+
+    compiled = torch.compile(f, fullgraph=True)
+    for k in range(EARNED + 9):
+        xs = leaves(seed=k)
+        found, expected = tensors(compiled(*xs)), tensors(f(*xs))
+        inputs = tuple(xs) if k % 2 else xs
+        if k > EARNED + 4:
+            node = found[0]._node.node
+            assert node.edges[:2] == (xs[0]._node, xs[1]._node)
+            assert node.seq > xs[1]._node.seq
+            assert node.ready is not None
+        for y, want in zip(found, expected, strict=True):
+            assert (type(y), y.requires_grad, y.shape, y._grad, y._level) == (type(want), want.requires_grad, want.shape, None, 0)
+            close([y.tolist()], [want.tolist()])
+            if y.requires_grad and k > EARNED + 4:
+                assert (y._node.shape, y._node.dtype, y._node.node is node) == (y._a.shape, y._a.dtype, True)
+        both = [torch.autograd.grad(tree[0], inputs) for tree in (found, expected)]
+        close(*([g.tolist() for g in grads] for grads in both))
+        if k > EARNED + 4:
+            assert node.ready is None
+            assert node.saved is FREED
+
+
+def test_nothing_is_kept_of_calls_whoever_records_them(in_code):
+    compiled = torch.compile(several)
+    for _ in range(2):  # which run both ways
+        compiled(*leaves())
+
+    def call():
+        xs = leaves()
+        y = compiled(*xs)
+        node = y[0]._node.node
+        arrays = [*(x._a for x in xs), *(z._a for z in torch.autograd.grad(y[0], xs)), y[0]._a, y[1][0]._a]
+        lent = compiled(*xs)  # of which nobody asks the gradient
+        for _ in range(EARNED + 1):
+            torch.autograd.grad(compiled(*xs)[0], xs)
+        return [weakref.ref(x) for x in (node, lent[0]._node.node, *arrays)], node.prim
+
+    for _ in range(4):
+        references, prim = call()
+    assert [r() for r in references] == [None] * len(references)
+    shared = [prim, prim.forward._foresight, prim.forward._foresight._known, FREED, Slot, Node, torch.Tensor, several, OUTSIDE._a]
+    before = list(map(sys.getrefcount, shared))
+    for _ in range(3):
+        call()
+    assert list(map(sys.getrefcount, shared)) == before
+
+
+def test_gradients_are_handed_out_by_machine_code_where_nothing_is_special():
+    if not shortcut.offered():
+        pytest.skip("Python's objects are not read here")
+    compiled = earned(loss)
+
+    def handed(ask, xs=None, keep=False):
+        xs = xs or leaves()
+        y = compiled(*xs)
+        joint = y._node.node.ready[0]
+        found = joint.hand(y, ask(xs), keep)
+        assert (y._node.node.ready is None) == (found is not None)
+        assert (y._node.node.saved is FREED) == (found is not None and not keep)
+        for k in range(EARNED + 1):
+            gradients(compiled, leaves(seed=k))
+        return found
+
+    for ask in (lambda xs: xs, tuple):
+        for keep in (False, True):
+            close([g.tolist() for g in handed(ask, keep=keep)], gradients(loss, leaves())[1:])
+    for ask in (lambda xs: xs[:1], lambda xs: xs[::-1], lambda xs: [*xs, xs[0]], iter, lambda xs: [xs[0], None], lambda xs: None,
+                lambda xs: [xs[0], torch.nn.Parameter(xs[1])], lambda xs: [xs[0], xs[1] * 1]):  # fmt: skip
+        assert handed(ask) is None
+    hooked = leaves()
+    hooked[1].register_hook(lambda g: g)
+    assert handed(lambda xs: xs, hooked) is None
+    y = compiled(*(xs := leaves()))
+    hand = y._node.node.ready[0].hand
+    with torch.no_grad():
+        assert hand(y, xs, False) is None
+    assert hand(xs[0], xs, False) is None  # a leaf
+    assert hand(torch.ones(2), xs, False) is None
+    assert hand(y, xs) is None
+    with torch.no_grad():
+        xs[0].mul_(1)
+    assert hand(y, xs, False) is None

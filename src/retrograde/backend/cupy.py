@@ -20,6 +20,9 @@ class CupyBackend(Backend):
     def device_of(self, array: Any) -> Any:
         return array.device
 
+    def on_host(self, array: Any) -> bool:
+        return False
+
     def snapshot(self, array: Any) -> Any:
         return array.copy()
 

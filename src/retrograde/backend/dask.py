@@ -7,6 +7,7 @@ Nothing is computed before `numpy()`, `item()` or `compute`. Arrays cannot be wr
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 from dask.utils import format_bytes
 
 from .._errors import UnsupportedError
-from . import dask_pieces
+from . import dask_pieces, dask_ways
 from .lookup import Backend, register_backend
 
 
@@ -59,18 +60,31 @@ class DaskBackend(Backend):
                 f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
                 "call compute() on the array first"
             )
-        given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         if not prim.multi and prim.kind == "elementwise":
-            return _by_block(prim, given, params)
+            return _by_block(prim, [self._in_tasks(prim, x, arrays) for x in arrays], params)
+        given = [self._known(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         there = [x for x in given if x is not None]
         avals = _inferred(prim, given, params)
         found = dask_pieces.in_pieces(
             prim, lambda changed: _kernel(prim, given, changed), avals if prim.multi else [avals], there, params
         )
-        if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
-            with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
-                return prim.kernel(self.xp, *given, **params)
+        with contextlib.suppress(NotImplementedError):  # some reshapes: the blocks would have to be torn apart
+            if found is NotImplemented and (way := dask_ways.WAYS.get(prim.name)) is not None:
+                found = way(*given, **params)
+            if found is NotImplemented and (prim.name in dask_pieces.OWN or prim.kind == "composite"):
+                return self.compute(prim, given, params)
         return _whole(prim, given, params, avals) if found is NotImplemented else found
+
+    def _in_tasks(self, prim: Any, x: Any, arrays: Any) -> Any:
+        """An operand of what goes block by block: a number of NumPy's stands in the tasks, and needs none of its own."""
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return x
+        return np.array(x) if not x.ndim else self.beside(prim, x, arrays)
+
+    def _known(self, prim: Any, x: Any, arrays: Any) -> Any:
+        """An operand of NumPy's of another operation: positions stay as they are for Dask's own algorithms."""
+        known = prim.name in dask_ways.POSITIONS and x.ndim and x.dtype.kind in "iu"
+        return np.array(x) if known else self.beside(prim, x, arrays)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         return da.full(shape, value, dtype=dtype)
@@ -78,8 +92,29 @@ class DaskBackend(Backend):
     def to_host(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute())
 
+    def in_blocks(self, make: Any, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
+        chunks = like.chunks if like.shape == shape else da.core.normalize_chunks("auto", shape, dtype=dtype)
+        numbers = tuple(map(len, chunks))
+        block = _Made(make, numbers)
+        name = f"made-{dask.base.tokenize(block, chunks)}"
+        return da.map_blocks(block, chunks=chunks, dtype=dtype, meta=np.empty((0,) * len(shape), dtype), name=name)
+
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         return da.asarray(value, dtype=dtype)
+
+
+class _Made(NamedTuple):
+    """What makes a block out of its number."""
+
+    make: Any
+    numbers: tuple[int, ...]
+
+    def __call__(self, block_info: Any = None) -> Any:
+        said = block_info[None]
+        number = 0
+        for place, count in zip(said["chunk-location"], self.numbers):
+            number = number * count + place
+        return self.make(number, said["chunk-shape"])
 
 
 class _Kernel:
@@ -106,9 +141,16 @@ def _kernel(prim: Any, arrays: list[Any], params: dict[str, Any]) -> _Kernel:
 
 
 def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
-    """An elementwise kernel on each block."""
-    dtype = _inferred(prim, arrays, params).dtype
-    return da.core.elemwise(_kernel(prim, arrays, params), *(x for x in arrays if x is not None), dtype=dtype)
+    """An elementwise kernel on each block. `da.core.elemwise` would ask the kernel for the dtype, and check it in each task."""
+    aval, kernel = _inferred(prim, arrays, params), _kernel(prim, arrays, params)
+    there = [dask_ways.source(x) for x in arrays if x is not None]
+    sides = itertools.chain(*((x, None if isinstance(x, np.ndarray) else tuple(range(x.ndim))[::-1]) for x in there))
+    ndim = max(x.ndim for x in there)
+    found = da.blockwise(
+        kernel, tuple(range(ndim))[::-1], *sides, name=f"{prim.name}-{dask.base.tokenize(kernel, *there)}",
+        dtype=aval.dtype, meta=np.empty((0,) * ndim, aval.dtype),
+    )  # fmt: skip
+    return found if found.shape == aval.shape else dask_ways.WAYS["broadcast_to"](found, shape=aval.shape)
 
 
 class allow_whole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -28,6 +29,14 @@ class Backend:
         """A user's array of this library as kernels see it."""
         return array
 
+    def unwrap(self, array: Any) -> Any:
+        """The user's array again: what `wrap` was given, or would have been."""
+        return array
+
+    def on_host(self, array: Any) -> bool:
+        """Whether the elements are where NumPy computes, so that to hand them to it is nothing that has to be asked for."""
+        return True
+
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         """A primitive on arrays of which one at least is of this type: its result, a tuple for several outputs."""
         given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
@@ -36,7 +45,8 @@ class Backend:
     def compute(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         """What the library does best for a primitive, or else its standard kernel, on arrays of the library."""
         lowered = prim.lowerings.get(self.name)
-        return prim.kernel(self.xp, *arrays, **params) if lowered is None else lowered(*arrays, **params)
+        found = NotImplemented if lowered is None else lowered(*arrays, **params)
+        return prim.kernel(self.xp, *arrays, **params) if found is NotImplemented else found
 
     def beside(self, prim: Any, host: Any, arrays: Any) -> Any:
         """An operand of NumPy's that stands beside arrays of this type, as one of them.
@@ -50,8 +60,9 @@ class Backend:
             return self.full((), host.item(), host.dtype, like)
         if not self.deferred and host.dtype.kind not in "iub":
             raise TypeError(
-                f"{prim.name}: an array of NumPy's ({host.dtype}{list(host.shape)}) stands beside one of {self.name}; move one "
-                f"of them first: make it an array of {self.name} where the other one is, or take the other to NumPy"
+                f"{prim.name}: an array of NumPy's ({host.dtype}{list(host.shape)}) stands beside one of {self.name} on "
+                f"{self.device_of(like)}; move one of them first: retrograde.asarray(x, like=y) makes an array of NumPy's one of "
+                "y's library where y is, and y.numpy() one of NumPy's"
             )
         return self.from_host(backend_of(host).snapshot(host) if self.deferred else host, like)
 
@@ -110,6 +121,13 @@ class Backend:
         """NumPy's array as one of this type, where `like` is."""
         return self.asarray(array)
 
+    def in_blocks(
+        self, make: Callable[[int, tuple[int, ...]], np.ndarray], shape: tuple[int, ...], dtype: np.dtype, like: Any
+    ) -> Any:
+        """An array of this type, where `like` is and in its blocks if they have its shape: `make(number, shape)` gives each block,
+        as NumPy's, of which most libraries have one."""
+        return self.from_host(make(0, shape), like)
+
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         """A value as an array of this library, on its default device."""
         return self.xp.asarray(value, dtype=dtype)
@@ -136,6 +154,12 @@ def backend_of(array: Any) -> Backend:
             _BY_TYPE[kind] = _BY_TYPE[base]
             return _BY_TYPE[base]
     library = kind.__module__.partition(".")[0]
+    if library == "sparse" or kind.__module__.startswith("scipy.sparse"):
+        raise UnsupportedError(
+            f"{kind.__module__}.{kind.__qualname__}: operations on sparse arrays are not differentiated, and would make most of "
+            "them dense; give the dense array (x.todense(), x.toarray()), or the values alone, with take() and index arrays "
+            "for their places"
+        )
     if library in _LAZY:
         try:
             importlib.import_module(f"{__package__}.{_LAZY[library]}")
@@ -151,7 +175,8 @@ def backend_of(array: Any) -> Backend:
         return _BY_TYPE[kind]
     raise UnsupportedError(
         f"no array library of retrograde's computes with {kind.__module__}.{kind.__qualname__}; convert it to a NumPy "
-        "array, or register a Backend for its type (retrograde.backend.register_backend)"
+        "array, or register a Backend for its type (retrograde.backend.register_backend; a whole one, with what it needs, "
+        "stands in docs/backends/writing-one.md)"
     )
 
 

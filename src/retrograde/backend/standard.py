@@ -95,6 +95,13 @@ class StandardBackend(Backend):
     def wrap(self, array: Any) -> Any:
         return array if isinstance(array, StandardArray) else self.array_type(array)
 
+    def unwrap(self, array: Any) -> Any:
+        return array.array
+
+    def on_host(self, array: Any) -> bool:
+        place: tuple[int, int] = array.array.__dlpack_device__()
+        return place[0] == 1  # DLPack's number for the CPU
+
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         kind = self.array_type
         given = [

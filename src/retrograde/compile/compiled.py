@@ -125,25 +125,29 @@ class Compiled:
     """A function that is to be compiled.
 
     root: what its reads begin at (the module whose `__call__` it is). ambient: what else a version depends on, as something
-    that can be compared. plain: whether the function is to run as it is now. whole: whether what cannot be traced is an error
-    (`fullgraph=True`). dynamic: whether sizes vary, True for at once, False for never, None where they are found to.
+    that can be compared. plain: whether the function is to run as it is now. steady: where to look whether `ambient` and `plain`
+    give what they gave: entries of dicts and lists, and (key None) containers of which the number of entries says it. whole:
+    whether what cannot be traced is an error (`fullgraph=True`). dynamic: whether sizes vary, True for at once, False for never,
+    None where they are found to.
     """
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
         "__dict__", "__weakref__", "_ambient", "_astray", "_at_once", "_attempts", "_branches", "_changes", "_code", "_confirmed",
-        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_shortcuts", "_sizes", "_versions", "_whole",
-        "root", "row",
+        "_deferred", "_f", "_forms", "_given", "_kinds", "_places", "_plain", "_shortcuts", "_sizes", "_steady", "_versions",
+        "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
         self, f: Callable[..., Any], *, root: Any = None, ambient: Callable[[], Any] = tuple, plain: Callable[[], bool] = bool,
-        whole: bool = False, name: str | None = None, dynamic: bool | None = None,
+        steady: Callable[[], Sequence[tuple[Any, Any]]] = tuple, whole: bool = False, name: str | None = None,
+        dynamic: bool | None = None,
     ) -> None:  # fmt: skip
         if root is None:
             functools.update_wrapper(self, f)
-        self._given = f, root, ambient, plain, whole, name, dynamic
+        self._given = f, root, ambient, plain, steady, whole, name, dynamic
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
+        self._steady = steady
         self._versions = Versions(dynamic, given=True)
         self._places = self._versions.varying.tensors
         """Where tensors are found outside that are others from call to call."""
@@ -151,8 +155,8 @@ class Compiled:
         self._attempts = self._confirmed = self._kinds = self._branches = self._astray = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
-        self._shortcuts: list[tuple[Callable[..., Any], Any, Version]] = []
-        """Whole calls as machine code, with what else has to be as it was (`ambient`), the newest first."""
+        self._shortcuts: list[tuple[Callable[..., Any], Version]] = []
+        """Whole calls as machine code, the newest first."""
         self._code: dict[Any, Any] = {}
         self._forms: set[Any] = set()
         """The forms of the versions that were confirmed."""
@@ -178,20 +182,18 @@ class Compiled:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._shortcuts and not (kwargs or SWITCHED or ACTIVE or OPENED or CONFIRMING or self._places or self._plain()):
-            ambient = self._ambient()
-            for short, when, of in self._shortcuts:
-                if when == ambient:
-                    try:
-                        out = short(*args)
-                    except Exception:
-                        self.row.counts["calls"] += 1
-                        return self._failed(of, args, args, kwargs)
-                    if out is not MISSED:
-                        counts = self.row.counts
-                        counts["calls"] += 1
-                        counts["compiled_calls"] += 1
-                        return out
+        if not kwargs:
+            for short, of in self._shortcuts:
+                try:
+                    out = short(*args)
+                except Exception:
+                    self.row.counts["calls"] += 1
+                    return self._failed(of, args, args, kwargs)
+                if out is not MISSED:
+                    counts = self.row.counts
+                    counts["calls"] += 1
+                    counts["compiled_calls"] += 1
+                    return out
         trace = getattr(TRACING, "now", None) if ACTIVE else None
         if trace is not None and trace.leaves:  # part of what is being traced
             trace.inlined.append(self.row)
@@ -206,7 +208,7 @@ class Compiled:
                 out = self._from_trace(at_once[1], args, (), args, kwargs, False)
                 if out is not _OTHERWISE:
                     if not at_once[1].short:
-                        self._shorten(*at_once, args)
+                        self._shorten(at_once[1], args)
                     return out
                 astray = at_once[1]
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
@@ -290,14 +292,16 @@ class Compiled:
         counts["segments"] += segments.segments
         return out
 
-    def _shorten(self, ambient: Any, version: Version, args: Sequence[Any]) -> None:
+    def _shorten(self, version: Version, args: Sequence[Any]) -> None:
         """Look for a shortcut to a version, once its calls are believed."""
-        if self._confirmed < CONFIRMED or not version.confirmed or SWITCHED:
+        empty = SWITCHED, ACTIVE, OPENED, CONFIRMING, self._places
+        if self._confirmed < CONFIRMED or not version.confirmed or any(empty):
             return
         version.short = True
-        call = None if version.trace.inlined else version.shortcut(args)
+        places = [*((some, None) for some in empty), *self._steady()]
+        call = None if version.trace.inlined else version.shortcut(args, places)
         if call is not None:
-            self._shortcuts = [(call, ambient, version), *self._shortcuts[: SHORTCUTS - 1]]
+            self._shortcuts = [(call, version), *self._shortcuts[: SHORTCUTS - 1]]
 
     def _as_it_is(self, reason: str | None, args: Any, kwargs: Any) -> Any:
         """The result of the function, neither traced nor deferred."""
@@ -508,8 +512,10 @@ def _code_of(f: Any) -> Any:
     return f
 
 
-def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None, dynamic: bool | None) -> Compiled:
-    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name, dynamic=dynamic)
+def _made(
+    f: Any, root: Any, ambient: Any, plain: Any, steady: Any, whole: bool, name: str | None, dynamic: bool | None
+) -> Compiled:  # fmt: skip
+    return Compiled(f, root=root, ambient=ambient, plain=plain, steady=steady, whole=whole, name=name, dynamic=dynamic)
 
 
 def _plain(args: tuple[Any, ...]) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .emit import machine
 from .emit.batches import BatchKernel
+from .emit.joins import JoinKernel
 from .emit.tiles import TilesKernel
 from .graph import Equation, Graph, Variable, uniform
 from .passes.batches import PRODUCTS, multiplications
@@ -242,6 +243,10 @@ class _Piece:
                 equations.append(k.equation)
                 count += 1
                 loops.append(f"{k.units} products")
+            elif isinstance(k, JoinKernel):
+                equations.append(k.equation)
+                count += 1
+                loops.append(f"{k.units} rows of {len(k.bases)} parts")
             elif isinstance(k, TilesKernel):
                 equations.append(k.equation)
                 count += len(k.tiles.graph.equations)

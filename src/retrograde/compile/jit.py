@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -29,6 +29,20 @@ _ARRAYS = (Value, np.ndarray, np.generic)
 
 VERSIONS = 64
 """Versions that a function keeps; the oldest goes first."""
+
+
+@overload
+def jit(
+    f: Callable[..., Any], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
+    dynamic: bool | None = None,
+) -> Jit: ...  # fmt: skip
+
+
+@overload
+def jit(
+    f: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
+    dynamic: bool | None = None,
+) -> Callable[[Callable[..., Any]], Jit]: ...  # fmt: skip
 
 
 def jit(

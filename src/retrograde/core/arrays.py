@@ -28,6 +28,12 @@ def bottom(x: Any) -> Any:
             return x
 
 
+def of_library(x: Any) -> Any:
+    """The array at the bottom of a value if a library other than NumPy holds it, None otherwise (a trace's, too)."""
+    array = bottom(x)
+    return None if type(array) is _ndarray or not hasattr(backend_of(array), "xp") else array
+
+
 def full(shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
     """An array filled with a number, of the library and on the device of `like`: a value where `like` is one.
 
@@ -59,6 +65,12 @@ def device_of(x: Any) -> Any:
     """Where an array or value is, as its library says it."""
     array = bottom(x)
     return backend_of(array).device_of(array)
+
+
+def on_host(x: Any) -> bool:
+    """Whether the elements of an array or value are where NumPy computes."""
+    array = bottom(x)
+    return backend_of(array).on_host(array)
 
 
 def opened(kind: type[LevelArray], arrays: Any, beside: str) -> tuple[int, list[Any], list[Any]]:

@@ -122,8 +122,8 @@ def _module_being_imported() -> str:
 def lowering(library: str, *ops: Callable[..., Any]) -> Callable[[F], F]:
     """Register, by decoration, what an array library computes in place of the standard kernel of some operations.
 
-    The function takes arrays of the library and the parameters. "numpy" is NumPy; other libraries go by the name of their
-    backend.
+    The function takes arrays of the library and the parameters, and returns NotImplemented where it leaves them to the kernel.
+    "numpy" is NumPy, whose function takes all; other libraries go by the name of their backend.
     """
 
     def register(f: F) -> F:

@@ -1,9 +1,10 @@
-"""Values out of their wrapping: the four ways, and when which.
+"""Values out of their wrapping: the five ways, and when which.
 
 - `content(x)`: one level out, history kept. What an array of a transform, or a tape of a higher level, holds of a value.
 - `bare(x)`: history and tangents off at every level, batches kept. What a constant (`constant`) computes with.
 - `concrete(op, x)`: the elements themselves, as NumPy's array. For Python's control flow, printing, files; refused where a
   value stands for one of many.
+- `held(op, x)`: the elements where they are, in the array of the library that holds them; refused likewise.
 - `unrecorded(xs)`: the arrays of several values, to compute with instead of them. Where nothing is recorded anyway.
 """
 
@@ -19,12 +20,13 @@ from .._errors import ElementsError
 from .._state import OBSERVERS, state
 from ..backend import backend_of
 from . import value as values
+from .arrays import of_library
 from .batched import BatchedArray
 from .dual import DualArray
 from .record import PRIMITIVES
 from .value import LevelArray, V, Value, content, error_type, make
 
-__all__ = ["bare", "concrete", "constant", "content", "unrecorded"]
+__all__ = ["bare", "concrete", "constant", "content", "elsewhere", "held", "unrecorded"]
 
 
 def bare(x: Any) -> Any:
@@ -82,6 +84,27 @@ def concrete(op: str, x: Any) -> np.ndarray:
     array = bare(x)
     if type(array) is np.ndarray:
         return array
+    _refuse_many(op, x, array)
+    library = backend_of(array)
+    found: np.ndarray = library.asked_for_number(array) if op == "item" else library.to_host(array)
+    return found
+
+
+def held(op: str, x: Any) -> Any:
+    """The array of a library in which the elements are, as `concrete` has them."""
+    array = bare(x)
+    _refuse_many(op, x, array)
+    return backend_of(array).unwrap(array)
+
+
+def elsewhere(x: Any) -> Any:
+    """The array of a value, without history, if a library other than NumPy holds the elements (and it is no transform's)."""
+    array = bare(x)
+    return None if isinstance(array, LevelArray) else of_library(array)
+
+
+def _refuse_many(op: str, x: Any, array: Any) -> None:
+    """Raise where the bare array of `x` is a transform's, which stands for many."""
     if isinstance(array, LevelArray):
         if (refuse := getattr(array, "refuse", None)) is not None:
             refuse(op)
@@ -90,9 +113,6 @@ def concrete(op: str, x: Any) -> np.ndarray:
             f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; choose with "
             "where(), or take this step outside vmap"
         )
-    library = backend_of(array)
-    found: np.ndarray = library.asked_for_number(array) if op == "item" else library.to_host(array)
-    return found
 
 
 def unrecorded(xs: Iterable[Any]) -> list[Any] | None:

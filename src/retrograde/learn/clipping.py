@@ -51,9 +51,7 @@ def _lengths(xs: Sequence[Any]) -> np.ndarray | None:
 def scale_(x: Any, factor: Any) -> None:
     """Multiply a value in place and unrecorded, by an array or a value of one element."""
     a = x._a
-    if type(a) is np.ndarray and type(factor) is np.ndarray:
-        for observer in OBSERVERS:
-            observer.reading(a)
+    if type(a) is np.ndarray and type(factor) is np.ndarray and not OBSERVERS:
         np.multiply(a, factor if factor.dtype is a.dtype else factor.astype(a.real.dtype), a)
         mutation.note(a)
         return
@@ -70,7 +68,7 @@ def clip_(x: Any, low: float | None, high: float | None) -> None:
 
 def clip_total_(xs: Sequence[Any], total: Any, bound: float, eps: float = 0.0) -> None:
     """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm, a value."""
-    if type(total._a) is not np.ndarray:  # what computes later, or elsewhere, is not asked for its elements
+    if OBSERVERS or type(total._a) is not np.ndarray:  # what computes later, or elsewhere, is not asked for its elements
         with grad_mode(False):
             by = clip(divide(float(bound), add(total, float(eps))), low=None, high=1.0)
         for x in xs:
@@ -80,7 +78,7 @@ def clip_total_(xs: Sequence[Any], total: Any, bound: float, eps: float = 0.0) -
     kind = found.dtype.type
     factor = np.asarray(np.minimum(kind(bound) / (found + kind(eps)), 1), found.dtype)
     arrays = [x._a for x in xs]
-    if OBSERVERS or {*map(type, arrays)} != {np.ndarray} or {a.dtype for a in arrays} != {factor.dtype}:
+    if {*map(type, arrays)} != {np.ndarray} or {a.dtype for a in arrays} != {factor.dtype}:
         for x in xs:
             scale_(x, factor)
         return

@@ -6,7 +6,8 @@ bucket's reduction begins as soon as its last gradient is there, and the pass wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -111,6 +112,16 @@ class Reducer:
             return []
         return [self._number[id(b.parameters[i])] for b in self.buckets for i in sorted(b.missing)]
 
+    def check(self, owner: str, names: Callable[[], Sequence[str]]) -> None:
+        """Raise RuntimeError, with the names of those concerned, where parameters had no part in the pass before."""
+        left = self.unfinished()
+        if left:
+            found = ", ".join(names()[i] for i in left)
+            raise RuntimeError(
+                f"{owner}: in the pass before, these parameters got no gradient, so that the others were not shared: "
+                f"{found}; find_unused_parameters=True lets parameters take no part in a pass"
+            )
+
     def _arrived(self, bucket: Bucket, i: int, _: Any) -> None:
         if not self.running:
             return
@@ -168,6 +179,17 @@ class Reducer:
         """Take the hooks away."""
         for handle in self._handles:
             handle.remove()
+
+
+@contextlib.contextmanager
+def without(owner: Any, switch: str) -> Iterator[None]:
+    """A block in which an attribute is False: what `no_sync` of the dialects switches off."""
+    before = getattr(owner, switch)
+    setattr(owner, switch, False)
+    try:
+        yield
+    finally:
+        setattr(owner, switch, before)
 
 
 def total(group: Group, flat: np.ndarray) -> Pending:

@@ -23,16 +23,34 @@ from ..ops.indexing import advanced_index, take, take_along_axis
 from ..ops.loss_classes import target_weights
 from ..ops.reduction import mean as reduce_mean
 from ..ops.reduction import sum as reduce_sum
-from ..ops.selection import clip, drop, keep
+from ..ops.selection import clip, drop, keep, minimum
 from ..ops.special import xlogy
 from ..ops.structural import concatenate, getitem, reshape, stack
 
 
-def reduced(x: Any, reduction: str) -> Any:
-    """Losses as they are ("none"), their "mean" or their "sum"."""
+def check_reduction(op: str, reduction: Any, *more: str) -> str:
+    """The reduction, if it is "mean", "sum", "none" or one of `more`; raises ValueError otherwise."""
+    if reduction not in ("mean", "sum", "none", *more):
+        known = ", ".join(map(repr, ("mean", "sum", *more)))
+        raise ValueError(f"{op}: reduction must be {known} or 'none', got {reduction!r}")
+    return reduction
+
+
+def reduced(x: Any, reduction: str, op: str = "") -> Any:
+    """Losses as they are ("none"), their "mean" or their "sum"; where `op` is given, the reduction is checked first."""
+    if op:
+        check_reduction(op, reduction)
     if reduction == "none":
         return x
     return (reduce_mean if reduction == "mean" else reduce_sum)(x, axis=tuple(range(ndim_of(x))), keepdims=False)
+
+
+def divergence(losses: Any, reduction: str, op: str, shape: tuple[int, ...]) -> Any:
+    """Divergences reduced; "batchmean" is their sum over the first length of the input's shape."""
+    if check_reduction(op, reduction, "batchmean") != "batchmean":
+        return reduced(losses, reduction)
+    total = reduced(losses, "sum")
+    return divide(total, np.asarray(shape[0], dtype_of(total))) if shape else total
 
 
 def hinge(x: Any) -> Any:
@@ -196,14 +214,32 @@ def hinge_embedding(x: Any, near: Any, apart: Any, margin: float, positive: Posi
     return add(keep(positive(subtract(margin, x)), apart), keep(x, near))
 
 
+def _inner(x: Any, y: Any, axis: int) -> Any:
+    return reduce_sum(multiply(x, y), axis=(axis,), keepdims=False)
+
+
 def cosine_embedding(
-    xy: Any, xx: Any, yy: Any, near: Any, apart: Any, margin: float, tiny: float = 1e-12, positive: Positive = hinge
-) -> Any:
-    """1 - cos where `near`, max(0, cos - margin) where `apart`, from the inner products of the vectors."""
+    x: Any, y: Any, axis: int, near: Any, apart: Any, margin: float, tiny: float = 1e-12, positive: Positive = hinge,
+    inner: Callable[[Any, Any, int], Any] = _inner,
+) -> Any:  # fmt: skip
+    """1 - cos of vectors along an axis where `near`, max(0, cos - margin) where `apart`."""
+    xy, xx, yy = inner(x, y, axis), inner(x, x, axis), inner(y, y, axis)
     cosine = divide(xy, sqrt(multiply(add(xx, tiny), add(yy, tiny))))
     return add(keep(subtract(1.0, cosine), near), keep(positive(subtract(cosine, margin)), apart))
 
 
-def triplet(near: Any, far: Any, margin: float, positive: Positive = hinge) -> Any:
-    """max(0, near - far + margin) for distances to what is to be near and what is to be far."""
-    return positive(subtract(add(near, margin), far))
+def triplet(
+    distance: Callable[[Any, Any], Any], anchor: Any, near: Any, far: Any, margin: float, swap: bool = False,
+    positive: Positive = hinge, pair: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+) -> Any:  # fmt: skip
+    """max(0, d(anchor, near) - d(anchor, far) + margin); with `swap`, far is what is far from the anchor and from `near`.
+
+    pair: brings the two distances to one dtype.
+    """
+    apart = distance(anchor, far)
+    if swap:
+        apart = minimum(apart, distance(near, far), ties="half")
+    together = distance(anchor, near)
+    if pair is not None:
+        together, apart = pair(together, apart)
+    return positive(subtract(add(together, margin), apart))

@@ -36,13 +36,13 @@ _PLAIN = {np.ndarray}
 def update_running(running: Any, fresh: Any, share: float) -> None:
     """running = (1 - share) * running + share * fresh, in place; no derivatives pass to the statistics."""
     old, new = running._a, bare(fresh._a)
-    if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
-        for observer in OBSERVERS:
-            observer.reading(old)
+    plain = type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable
+    if plain and not OBSERVERS:
         mutation.write(old, moved_towards(old, new, share=share))
         return
-    moved = moved_towards(constant(running), constant(fresh), share=share)
     with grad_mode(False):
+        given = (running, fresh) if plain and new is fresh._a else (constant(running), constant(fresh))
+        moved = moved_towards(*given, share=share)  # who looks on sees an operation
         inplace.update("running statistics", running, lambda: moved)
 
 
@@ -52,5 +52,9 @@ def variance_of(scale: Any, eps: float, count: int, correction: int = 1) -> Any:
     NaN where there are too few values.
     """
     factor = 1.0 if correction == 0 else count / (count - correction) if count > correction else math.nan
+    if OBSERVERS and type(scale._a) is np.ndarray:
+        with grad_mode(False):
+            found: Any = variance_of_scale(scale, eps=float(eps), factor=factor)
+        return found
     array = variance_of_scale(bare(scale._a), eps=float(eps), factor=factor)
     return make(type(scale)._result, array, None, getattr(array, "_level", 0))

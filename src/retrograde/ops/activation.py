@@ -250,11 +250,11 @@ def _straight(name: str, kernel: Any, pull: Any, samples: Any) -> Any:
     keywords = ", ".join(keyword_names(kernel))
     star, passed = f"*, {keywords}" if keywords else "", "".join(f", {k}={k}" for k in keyword_names(kernel))
     scope = {"pull": pull}
-    exec(  # noqa: S102 - our own source
+    source = (
         f"def vjp(g, _out, x, {star}):\n    return pull(g, x{passed})\n"
-        f"def jvp(tangents, out, x, {star}):\n    return pull(tangents[0], x{passed})",
-        scope,
+        f"def jvp(tangents, out, x, {star}):\n    return pull(tangents[0], x{passed})"
     )
+    exec(compile(source, f"<retrograde {name}>", "exec"), scope)  # noqa: S102 - our own source
     return elementwise(
         name, kernel=kernel, vjps=[scope["vjp"]], jvp=scope["jvp"], samples=samples, infer=infer_same,
         numpy=on_numpy(kernel),

@@ -18,10 +18,19 @@ from .shapes import demand, matching
 # ------------------------------------------------------------------------------------------ distinct elements
 
 
+def _distinct(xp: Any, x: Any) -> Any:
+    """The sorted distinct elements, which of them each is, and how often each occurs. The standard's `unique_all` is more than
+    PyTorch has."""
+    flat = xp.reshape(x, (-1,))
+    order = xp.argsort(flat, stable=True)
+    values, run, counts = _consecutive_kernel(xp, xp.take(flat, order, axis=0), axis=None)
+    return values, xp.reshape(xp.take(run, xp.argsort(order), axis=0), x.shape), counts
+
+
 def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     if axis is None:
-        found = xp.unique_all(astype(xp, x, np.float32) if is_half(x) else x)
-        return astype(xp, found.values, x.dtype), found.inverse_indices, found.counts
+        values, inverse, counts = _distinct(xp, astype(xp, x, np.float32) if is_half(x) else x)
+        return astype(xp, values, x.dtype), inverse, counts
     rows = xp.moveaxis(x, axis, 0)
     n = rows.shape[0]
     if not elements(x):
@@ -31,9 +40,10 @@ def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     rows = xp.reshape(rows, (n, elements(x) // n))
     rank = xp.zeros((n,), dtype=xp.int64, device=device_in(x))
     for i in range(rows.shape[1]):  # the order of the rows by the columns so far
-        rank = xp.unique_inverse(rank * n + xp.unique_inverse(rows[:, i]).inverse_indices).inverse_indices
-    found = xp.unique_all(rank)
-    return xp.take(x, found.indices, axis=axis), found.inverse_indices, found.counts
+        rank = _distinct(xp, rank * n + _distinct(xp, rows[:, i])[1])[1]
+    _, inverse, counts = _distinct(xp, rank)
+    first = xp.take(xp.argsort(inverse, stable=True), xp.cumulative_sum(counts) - counts, axis=0)
+    return xp.take(x, first, axis=axis), inverse, counts
 
 
 def _refuse_empty(rows: Any) -> None:

@@ -40,7 +40,7 @@ from ..ops.reduction import sum as sum_
 from ..ops.structural import cast, copy, real, reshape
 from . import mutation
 
-_ndarray, _new = np.ndarray, object.__new__
+_ndarray = np.ndarray
 _accumulate_lock = threading.Lock()
 _NOTHING: Any = frozenset()
 
@@ -291,11 +291,16 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
                 if array is not None and (node.stale or _changed(array, node.seq)):
                     if state.anomaly:
                         _tell(node)
-                    raise error_type(cls, MutationError)(
-                        f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
-                        f"{node.prim.name} had used it; change a clone() instead, or do it before"
-                        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else "")
-                    )
+                    raise error_type(cls, MutationError)(_changed_text(node, array))
+
+
+def _changed_text(node: Node, array: Any) -> str:
+    place = "" if type(array) is tuple else mutation.place_of_change(array)
+    return (
+        f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place {f'by {place} ' if place else ''}"
+        f"after {node.prim.name} had used it; change a clone() instead, or do it before"
+        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else "; detect_anomaly() names both lines")
+    )
 
 
 def _changed(array: Any, seq: int) -> bool:
@@ -467,13 +472,17 @@ def run_one(
     return grads
 
 
-def handed_out(output: Value, inputs: Sequence[Value], retain_graph: bool, cls: type[Value]) -> tuple[Any, ...] | None:
-    """What `run_one` finds for each of the inputs, as values, where it was computed together with the output, and the inputs are
-    the operands of the operation in their order; None elsewhere, before anything was done."""
+def handed_out(output: Value, inputs: Sequence[Any], retain_graph: bool | None) -> tuple[Any, ...] | None:
+    """The gradients of one output for each of the inputs, as values, where they were computed together with the output, and the
+    inputs are the operands of the operation in their order; None elsewhere, before anything was done."""
     root = output._node
     if type(root) is not Slot or (ready := (node := root.node).ready) is None:
         return None
-    (joint, found), edges, saved = ready, node.edges, node.saved
+    joint, found = ready
+    if joint.hand is not None and (results := joint.hand(output, inputs, retain_graph)) is not None:
+        return results
+    edges, saved = node.edges, node.saved
+    cls: type[Value] = type(output)._result
     if (
         joint.ordered is None or root.index != joint.output or len(inputs) != len(edges) or len({*edges}) != len(edges)
         or node.step is None or OBSERVERS or state.anomaly or saved is FREED
@@ -481,17 +490,12 @@ def handed_out(output: Value, inputs: Sequence[Value], retain_graph: bool, cls: 
     ):  # fmt: skip
         return None
     for x, edge in zip(inputs, edges):
-        if x._node is not edge or type(edge) is not Accumulate or edge.hooks is not None:
+        if not isinstance(x, Value) or x._node is not edge or type(edge) is not Accumulate or edge.hooks is not None:
             return None
     node.ready, joint.foresight.pulled = None, True
     if not retain_graph and (saved or cls._policy.frees_all):
         node.saved = FREED
-    results: list[Any] = []
-    for at in joint.ordered:  # `make`, whose calls would be a fifth of this function
-        value: Any = _new(cls)
-        value._a, value._node, value._level = found[at], None, 0
-        results.append(value)
-    return tuple(results)
+    return tuple([make(cls, found[at]) for at in joint.ordered])
 
 
 _DEEP = 40

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._errors import GradError
 from .._state import grad_mode, state
+from .._traceback import program_frames
 from ..backend import backend_of
 from ..core import bind
 from ..core.node import Accumulate, Node, Slot
@@ -248,7 +249,7 @@ def _annotate(node: Node, cls: type[Value], operands: Any) -> None:
     if numbers:
         node.numbers = numbers
     if state.anomaly:
-        node.trace = "".join(traceback.format_list(user_frames()))
+        node.trace = "".join(traceback.format_list(program_frames()))
         if state.run is not None and state.run.pulling is not None:
             node.parent = state.run.pulling  # type: ignore[attr-defined]
     if state.saved_hooks:
@@ -292,16 +293,6 @@ def packed(
     if mutation.count(x) != before:
         raise error_type(cls, GradError)("the pack hook of saved tensors changed its argument in place; change a clone() of it")
     return found
-
-
-def user_frames() -> list[traceback.FrameSummary]:
-    """The stack without retrograde's own frames."""
-    package = __name__.partition(".")[0]
-    return [
-        frame
-        for frame in traceback.extract_stack()[:-2]
-        if f"/{package}/" not in frame.filename.replace("\\", "/") and not frame.filename.startswith(f"<{package} ")
-    ]
 
 
 bind.set_annotate(_annotate)

@@ -24,7 +24,7 @@ from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, producer, tick
 from ..core.record import Primitive
 from ..core.specialise import looker
-from ..core.value import LevelArray, Value, dtype_of, error_type, make, shape_of
+from ..core.value import LevelArray, V, Value, dtype_of, error_type, make, shape_of
 from ..ops.structural import cast, getitem, view_scatter
 from . import autograd, hooks, mutation
 
@@ -42,7 +42,7 @@ def _no_tensor(x: Any, op: str = "view") -> TypeError:
     return TypeError(f"{op}: only a tensor can be looked at or changed through another, got {type(x).__name__}")
 
 
-def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
+def view(op: Callable[..., Any], x: V, /, **params: Any) -> V:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
     return viewer(op)(x, **params)
 

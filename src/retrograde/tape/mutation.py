@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._state import OBSERVERS
+from .._state import OBSERVERS, SWITCHED, state
+from .._traceback import program_line
 from ..backend.numpy import NUMPY
 from ..core.node import tick
 from ..core.value import Value
@@ -23,6 +24,9 @@ _ndarray = np.ndarray
 
 MUTATED: dict[int, list[Any]] = {}
 """id(owner) -> [clock of the last change, number of changes, weak reference to the owner]."""
+
+PLACES: dict[int, str] = {}
+"""id(owner) -> the line that changed this memory last, where that happened under anomaly mode."""
 
 latest = 0
 """The clock of the last change of any memory: a graph that is younger as a whole has nothing to check."""
@@ -47,6 +51,7 @@ def owner_of(array: Any) -> Any:
 
 def _forget(key: int, reference: Any) -> None:
     MUTATED.pop(key, None)
+    PLACES.pop(key, None)
 
 
 def own_clock(array: Any) -> np.ndarray:
@@ -157,6 +162,8 @@ def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) 
         latest = now
     for observer in OBSERVERS:
         observer.changed(array)
+    if SWITCHED and state.anomaly:
+        PLACES[key] = program_line()
     if entry is not None and entry[2]() is owner:
         entry[0] = now
         entry[1] += 1
@@ -176,7 +183,7 @@ def _enter(owner: Any, now: int, count: int) -> None:
 def note_all(arrays: Iterable[np.ndarray]) -> None:
     """`note` of several arrays that have been changed at one time."""
     global latest
-    if MIRRORS or OBSERVERS or AWAITED:
+    if MIRRORS or OBSERVERS or AWAITED or (SWITCHED and state.anomaly):
         for array in arrays:
             note(array)
         return
@@ -189,6 +196,12 @@ def note_all(arrays: Iterable[np.ndarray]) -> None:
             entry[1] += 1
         else:
             _enter(owner, now, 1)
+
+
+def place_of_change(array: Any) -> str:
+    """The line that changed memory last, "" where that is not known."""
+    entry = MUTATED.get(key := id(owner := owner_of(array)))
+    return PLACES.get(key, "") if entry is not None and entry[2]() is owner else ""
 
 
 def overlapping(array: Any) -> bool:

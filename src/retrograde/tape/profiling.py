@@ -52,6 +52,30 @@ class _Thread(threading.local):
         self.last: tuple[Any, Event, Any] | None = None
 
 
+class Kernels:
+    """Puts what `around(prim, kernel)` gives in the place of each primitive's kernels, between `start` and `stop`."""
+
+    def __init__(self, around: Callable[[Any, Callable[..., Any]], Callable[..., Any]]) -> None:
+        self._around = around
+        self._before: dict[str, Any] = {}
+
+    def start(self) -> None:
+        """Begin."""
+        for name, prim in PRIMITIVES.items():
+            kernel = self._before[name] = prim.numpy_kernel
+            swap_kernel(prim, self._around(prim, kernel))
+            if prim.large is not None:
+                swap_kernel(prim, self._around(prim, prim.large), "LARGE")
+
+    def stop(self) -> None:
+        """End: every primitive gets back what it had."""
+        for name, kernel in self._before.items():
+            swap_kernel(PRIMITIVES[name], kernel)
+            if PRIMITIVES[name].large is not None:
+                swap_kernel(PRIMITIVES[name], PRIMITIVES[name].large, "LARGE")
+        self._before.clear()
+
+
 class Profiler(Observer):
     """Collects events between `start` and `stop`.
 
@@ -66,7 +90,7 @@ class Profiler(Observer):
         self.began = self.ended = 0
         self._named, self._derivative_named, self._around = named, derivative_named, around
         self._here = _Thread()
-        self._kernels: dict[str, Any] = {}
+        self._kernels = Kernels(lambda prim, kernel: functools.partial(self._timed, prim, kernel))
         self._watch = contextlib.ExitStack()
 
     def start(self) -> None:
@@ -74,11 +98,7 @@ class Profiler(Observer):
         if RUNNING:
             raise RuntimeError("a profiler is running already; stop it before another one starts")
         RUNNING.append(self)
-        for name, prim in PRIMITIVES.items():
-            kernel = self._kernels[name] = prim.numpy_kernel
-            swap_kernel(prim, functools.partial(self._timed, prim, kernel))
-            if prim.large is not None:
-                swap_kernel(prim, functools.partial(self._timed, prim, prim.large), "LARGE")
+        self._kernels.start()
         self._watch.enter_context(observe(self))
         self.began = perf_counter_ns()
 
@@ -89,10 +109,7 @@ class Profiler(Observer):
         self.ended = perf_counter_ns()
         self._settle()
         self._watch.close()
-        for name, kernel in self._kernels.items():
-            swap_kernel(PRIMITIVES[name], kernel)
-            if PRIMITIVES[name].large is not None:
-                swap_kernel(PRIMITIVES[name], PRIMITIVES[name].large, "LARGE")
+        self._kernels.stop()
         RUNNING.remove(self)
         for event in self._here.open:
             event.end = self.ended

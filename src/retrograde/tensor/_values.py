@@ -11,7 +11,9 @@ import numpy as np
 from .._state import OPENED
 from ..core import value as values
 from ..core.level import born, innermost
+from ..core.unwrap import concrete, elsewhere
 from ..core.value import dtype_of, make, shape_of
+from ..ops import indexing as ix
 
 
 def new(array: Any) -> Any:
@@ -69,6 +71,15 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, Sequence) or not hasattr(shape, "__index__"):
         return tuple(operator.index(n) for n in shape)
     return (operator.index(shape),)
+
+
+def positions(op: str, x: Any) -> Sequence[Any]:
+    """Where the elements of a value or array are not zero, an array for each axis, of its library and where it is."""
+    array = elsewhere(x)
+    if array is None:
+        return np.nonzero(concrete(op, x))
+    rows = ix.argwhere(array)
+    return [rows[:, i] for i in range(rows.shape[1])]
 
 
 def check_device(op: str, device: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import ShapeError
 from ..core.value import Value, dtype_of, shape_of
@@ -13,6 +13,9 @@ from ..ops import structural as st
 from ._values import axis_of, rank
 from .manipulation import in_common, matrix_transpose
 from .promotion import to_dtype
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 __all__ = ["dot", "einsum", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
@@ -27,7 +30,7 @@ def common_axis(name: str, axis: int, x: Any, y: Any) -> int:
     return axis_of(name, axis, least) - least
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(x1: Any, x2: Any, /) -> Tensor:
     """The matrix product of the last two axes; a one-dimensional operand is a row on the left, a column on the right.
 
     Raises ValueError for 0-d operands and shapes that do not fit.
@@ -50,7 +53,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     return _matmul(x, y)
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """The sum of products over pairs of axes: the last and first `axes`, or those that a pair of sequences names.
 
     Examples
@@ -77,7 +80,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return con.tensordot(x, y, axes=(tuple(pairs[0]), tuple(pairs[1])))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """The sum of conj(x1) x2 along an axis of one length, counted from the end; the others broadcast.
 
     Examples
@@ -97,7 +100,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return out if dtype_of(out) == dtype_of(x) else to_dtype(out, dtype_of(x))
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1: Any, x2: Any, /) -> Tensor:
     """Every element of a vector times every element of another."""
     x, y = in_common(x1, x2)
     for v in (x, y):
@@ -106,7 +109,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return con.outer(x, y)
 
 
-def inner(x1: Any, x2: Any, /) -> Any:
+def inner(x1: Any, x2: Any, /) -> Tensor:
     """The sum of products over the last axes, as NumPy has it (nothing is conjugated)."""
     x, y = in_common(x1, x2)
     if not rank(x) or not rank(y):
@@ -114,7 +117,7 @@ def inner(x1: Any, x2: Any, /) -> Any:
     return tensordot(x, y, axes=(-1, -1))
 
 
-def dot(x1: Any, x2: Any, /) -> Any:
+def dot(x1: Any, x2: Any, /) -> Tensor:
     """NumPy's dot: the product of numbers, vectors or matrices; the last axis with the last but one of higher ranks."""
     x, y = in_common(x1, x2)
     if not rank(x) or not rank(y):
@@ -124,12 +127,12 @@ def dot(x1: Any, x2: Any, /) -> Any:
     return tensordot(x, y, axes=(-1, -2 if rank(y) > 1 else 0))
 
 
-def kron(x1: Any, x2: Any, /) -> Any:
+def kron(x1: Any, x2: Any, /) -> Tensor:
     """The Kronecker product: every element of x1 times all of x2, in blocks."""
     return con.kron(*in_common(x1, x2))
 
 
-def einsum(subscripts: str, /, *operands: Any) -> Any:
+def einsum(subscripts: str, /, *operands: Any) -> Tensor:
     """The sum of products that `subscripts` describe.
 
     Examples

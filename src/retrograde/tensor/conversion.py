@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend import backend_of, is_array
 from ..backend.canonical import canonical
 from ..core import value as values
+from ..core.arrays import bottom
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops import structural as st
 from ._values import check_device, new
 from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
+from .ways_out import refuse_recorded
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 _ndarray = np.ndarray
 
@@ -53,12 +59,14 @@ def _stacked(obj: Any) -> Value:
 
 
 def asarray(
-    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
-) -> Any:
+    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False,
+    like: Any = None,
+) -> Tensor:  # fmt: skip
     """A Tensor around an array, number or nested sequence.
 
     An array (of NumPy, or of another library with a backend) is shared unless `copy` or a change of dtype asks
-    otherwise; a tensor keeps its history, also inside a sequence. With `requires_grad`, a leaf without history.
+    otherwise; a tensor keeps its history, also inside a sequence. With `requires_grad`, a leaf without history. With
+    `like`, an array or tensor, the elements are taken to its library and device; a tensor with history is refused there.
 
     Raises ValueError where `copy=False` and a copy is needed, or where a sequence is ragged.
 
@@ -80,6 +88,8 @@ def asarray(
         tensor = _from_value(obj, wanted, copy)
     else:
         tensor = new(_array(obj, wanted, copy))
+    if like is not None:
+        tensor = _moved(tensor, bottom(like) if isinstance(like, Value) else backend_of(like).wrap(like))
     if requires_grad:
         if tensor._node is not None:
             tensor = tensor.detach()
@@ -87,6 +97,15 @@ def asarray(
             tensor = make(type(tensor)._result, tensor._a, None, tensor._level)
         return tensor.requires_grad_()
     return tensor
+
+
+def _moved(x: Value, beside: Any) -> Any:
+    """A tensor in the library and on the device of another array: itself if it is there."""
+    array, target = bottom(x), backend_of(beside)
+    if backend_of(array) is target and target.device_of(array) == target.device_of(beside):
+        return x
+    refuse_recorded("asarray(like=...)", x)
+    return new(target.from_host(concrete("asarray(like=...)", x), beside))
 
 
 def _from_value(x: Value, dtype: np.dtype | None, copy: bool | None) -> Any:
@@ -118,11 +137,13 @@ def _array(obj: Any, dtype: np.dtype | None, copy: bool | None) -> Any:
         return backend.xp.asarray(array, copy=True) if copy else array
     array = np.array(obj, dtype=dtype, copy=copy)
     if array.dtype == object:
+        if hasattr(type(obj), "toarray"):
+            backend_of(obj)  # which says why a sparse array is none
         raise TypeError(f"asarray: wanted numbers, arrays or nested sequences of them, got {type(obj).__name__}")
     return array
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A Tensor that shares the memory of an array of any library on the CPU, through DLPack.
 
     Examples
@@ -141,7 +162,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     return new(array)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
     """The elements in another dtype, recorded; without `copy`, `x` itself if it has that dtype already.
 
     Examples

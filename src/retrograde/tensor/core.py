@@ -9,20 +9,20 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from opcode import opmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
-from ..core.arrays import bottom, device_of
+from ..core.arrays import device_of, on_host
 from ..core.dual import DualArray
 from ..core.level import innermost, is_tape
 from ..core.node import Accumulate
 from ..core.policy import TapePolicy
 from ..core.specialise import operator as fast_operator
-from ..core.unwrap import concrete, constant
+from ..core.unwrap import concrete, constant, held
 from ..core.value import Value, make
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
@@ -213,17 +213,30 @@ class Tensor(Value):
 
     # -------------------------------------------------------------------- operators
 
-    # The binary ones that are functions of the namespace stand in the table below the class.
+    # The binary ones that are functions of the namespace stand in the table below the class; here is what checkers see.
 
-    __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
-    __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
     __hash__ = object.__hash__
+    if TYPE_CHECKING:
 
-    def __rpow__(self, other: Any) -> Any:
-        return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+        def _with(self, other: Any, /) -> Tensor: ...
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return _matmul(self, other, reverse=True)
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _with
+        __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _with
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _with
+        __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __lt__ = __le__ = __gt__ = __ge__ = _with
+
+        def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+    else:
+        __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
+        __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
+
+        def __rpow__(self, other):
+            return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+
+        def __rmatmul__(self, other):
+            return _matmul(self, other, reverse=True)
 
     __neg__ = elementwise.negative
     __pos__ = elementwise.positive
@@ -251,7 +264,7 @@ class Tensor(Value):
         if rows and not rows[0].shape and recorded(self):
             place = call_site(2)
             for x in rows:
-                x._taken_out = place
+                x.__dict__["_taken_out"] = place
         return iter(rows)
 
     def __contains__(self, x: Any) -> bool:
@@ -306,6 +319,22 @@ class Tensor(Value):
 
     # -------------------------------------------------------------------- conversion
 
+    @property
+    def data(self) -> Any:
+        """The array of NumPy, Dask, PyTorch, ... that holds the elements, shared.
+
+        Raises GradError for a tensor with history or a tangent, UnsupportedError inside vmap.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> import retrograde as rg
+        >>> (rg.asarray(da.ones(4, chunks=2)) + 1).data.chunks
+        ((2, 2),)
+        """
+        refuse_recorded("data", self)
+        return held("data", self)
+
     def numpy(self) -> np.ndarray:
         """The elements as a NumPy array, shared where the backend can share.
 
@@ -319,6 +348,11 @@ class Tensor(Value):
         if self._node is not None or type(array) is not _ndarray:
             op = library_call()
             refuse_recorded(op, self)
+            if not on_host(self):
+                raise TypeError(
+                    f"{op}: the elements are on {device_of(self)}, and NumPy would get a copy of them without a word; "
+                    "numpy() makes one"
+                )
             array = concrete(op, self)
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -376,7 +410,7 @@ class Tensor(Value):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
         """This tensor, where it is already; raises ValueError for another device."""
-        if device != self.device:
+        if device != self.device and str(device) != str(self.device):
             raise ValueError(f"to_device: a tensor on {self.device!r} cannot be moved to {device!r}")
         return self
 
@@ -384,11 +418,15 @@ class Tensor(Value):
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
         refuse_recorded("__dlpack__", self, BufferError)
-        array: Any = concrete("__dlpack__", self)
-        return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        array = held("__dlpack__", self)
+        if not hasattr(array, "__dlpack__"):
+            raise BufferError(f"__dlpack__: {type(array).__qualname__} of {type(array).__module__} has no memory to share")
+        # What is not given is left to the library, which may know fewer of these.
+        options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return array.__dlpack__(**{name: x for name, x in options.items() if x is not None})
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        return bottom(self).__dlpack_device__()
+        return held("__dlpack_device__", self).__dlpack_device__()
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
@@ -445,7 +483,7 @@ class Tensor(Value):
         leaf = type(self._node) is Accumulate and not self._level
         if not leaf:
             refuse_recorded("pickle", self)
-        return _rebuild, (self.detach().numpy(), leaf)
+        return _rebuild, (held("pickle", self), leaf)
 
     def __repr__(self) -> str:
         array = self._a

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.arrays import device_of, of_library
+from ..core.arrays import full as full_beside
 from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
@@ -17,8 +20,11 @@ from .dtypes import as_dtype
 from .operators import described
 from .promotion import to_dtype
 
+if TYPE_CHECKING:
+    from .core import Tensor
 
-def _filled(name: str, doc: str) -> Any:
+
+def _filled(name: str, doc: str) -> Callable[..., Tensor]:
     """NumPy's function of the name, which is looked up when it is called (compile/trace/sizes.py)."""
 
     def f(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -42,7 +48,7 @@ zeros = _filled("zeros", """A Tensor of zeros; float64 unless `dtype` says other
 ones = _filled("ones", "A Tensor of ones; float64 unless `dtype` says otherwise.")
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A Tensor with every element the same number (or 0-d tensor, which keeps its history); the number's dtype.
 
     Examples
@@ -58,33 +64,40 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return new(np.full(shape, fill_value, None if dtype is None else as_dtype(dtype)))
 
 
-def _as_in(x: Any, shape: Any, dtype: Any) -> tuple[Any, Any]:
+def _as_in(x: Any, shape: Any, dtype: Any, device: Any) -> tuple[Any, Any, Any]:
+    """Shape and dtype of `x` unless others are given, and its array where a library other than NumPy's is to fill one."""
     x = value(x)
-    return shape_of(x) if shape is None else shape, dtype_of(x) if dtype is None else dtype
+    library = of_library(x) if device is None or str(device) == str(device_of(x)) else None
+    return shape_of(x) if shape is None else shape, dtype_of(x) if dtype is None else dtype, library
 
 
-def _like(create: Any) -> Any:
+def _like(create: Any, filled: float) -> Callable[..., Tensor]:
     def f(x: Any, /, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
-        shape, dtype = _as_in(x, shape, dtype)
+        shape, dtype, library = _as_in(x, shape, dtype, device)
+        if library is not None:
+            return new(full_beside(shape_tuple(shape), filled, as_dtype(dtype), library))
         return create(shape, dtype=dtype, device=device)
 
     name = create.__name__
-    return described(f, f"{name}_like", f"`{name}` in the shape and dtype of `x`, unless others are given.")
+    doc = f"`{name}` in the shape and dtype of `x` unless others are given, of its library and where it is."
+    return described(f, f"{name}_like", doc)
 
 
-empty_like, zeros_like, ones_like = _like(empty), _like(zeros), _like(ones)
+empty_like, zeros_like, ones_like = _like(empty, 0), _like(zeros, 0), _like(ones, 1)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
-    """`full` in the shape and dtype of `x`, unless others are given."""
-    shape, dtype = _as_in(x, shape, dtype)
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Tensor:
+    """`full` in the shape and dtype of `x` unless others are given, of its library and where it is."""
+    shape, dtype, library = _as_in(x, shape, dtype, device)
+    if library is not None and not isinstance(fill_value, Value):
+        return new(full_beside(shape_tuple(shape), fill_value, as_dtype(dtype), library))
     return full(shape, fill_value, dtype=dtype, device=device)
 
 
 # ------------------------------------------------------------------------------------------ sequences
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The numbers from `start` (0 if only one is given) to before `stop`, `step` apart; int64 if all are integers.
 
     Examples
@@ -104,7 +117,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
 
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
-) -> Any:
+) -> Tensor:
     """`num` numbers in equal distances from `start` to `stop`, which is the last one if `endpoint`.
 
     Examples
@@ -129,7 +142,7 @@ def linspace(
     return new(np.linspace(start, stop, num, endpoint=endpoint, dtype=wanted))
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones on the `k`-th diagonal of a matrix, zeros elsewhere.
 
     Examples
@@ -145,7 +158,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     return new(np.eye(n, m, k, np.float64 if dtype is None else as_dtype(dtype)))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
+def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[Tensor]:
     """For one-dimensional coordinates, the arrays of each coordinate over the whole grid; recorded.
 
     indexing: "ij" for the order of the arguments, "xy" with the first two axes exchanged. sparse: each array has only the
@@ -171,7 +184,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[A
     return along if sparse else [st.copy(x) for x in manipulation.broadcast_arrays(*along)]
 
 
-def _triangle(name: str, op: Any, doc: str) -> Any:
+def _triangle(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
     def f(x: Any, /, *, k: int = 0) -> Any:
         x = value(x)
         matrices(name, x)

@@ -5,17 +5,19 @@ Functions of one number compute integers in floating point where their values ar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.unwrap import concrete
+from ..core.unwrap import concrete, elsewhere
 from ..core.value import Value, dtype_of
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
+from ..ops import reduction as red
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
+from ._values import rank
 from .conversion import operand, value
 from .operators import (
     as_double,
@@ -31,6 +33,9 @@ from .operators import (
 )  # fmt: skip
 from .promotion import double, is_number, lifted, promote
 from .ways_out import refuse_recorded
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 # ------------------------------------------------------------------------------------------ arithmetic
 
@@ -55,7 +60,7 @@ minimum = binary(
 _nextafter = binary("nextafter", ew.nextafter, "", as_floating)
 
 
-def nextafter(x1: Any, x2: Any, /) -> Any:
+def nextafter(x1: Any, x2: Any, /) -> Tensor:
     """The next number after x1 in the direction of x2; raises GradError where one is recorded, since it has no derivative."""
     for x in (x1, x2):
         refuse_recorded("nextafter", x)
@@ -65,7 +70,7 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
 positive = unary("positive", st.copy, "A copy of each element, `+x`.")
 
 
-def negative(x: Any, /) -> Any:
+def negative(x: Any, /) -> Tensor:
     """The negative of each element; raises TypeError for booleans."""
     x = value(x)
     if dtype_of(x).kind == "b":
@@ -73,7 +78,7 @@ def negative(x: Any, /) -> Any:
     return ew.negative(x)
 
 
-def pow(x1: Any, x2: Any, /) -> Any:
+def pow(x1: Any, x2: Any, /) -> Tensor:
     """x1 to the power x2, elementwise; raises ValueError for integers with a negative exponent.
 
     Examples
@@ -91,12 +96,12 @@ def pow(x1: Any, x2: Any, /) -> Any:
     kind = dtype_of(x1).kind
     if kind == "b":
         raise TypeError("pow: booleans have no powers; convert them to integers with astype()")
-    if kind == "i" and (concrete("pow", x2) < 0).any():
+    if kind == "i" and not _all("pow", cmp.greater_equal(x2, 0)):
         raise ValueError("pow: an integer to a negative power is no integer; convert to floating point with astype()")
     return ew.power(x1, x2)
 
 
-def abs(x: Any, /) -> Any:
+def abs(x: Any, /) -> Tensor:
     """The absolute value of each element, real for complex ones; its derivative at 0 is 0.
 
     Examples
@@ -108,7 +113,7 @@ def abs(x: Any, /) -> Any:
     return ew.absolute(value(x))
 
 
-def sign(x: Any, /) -> Any:
+def sign(x: Any, /) -> Tensor:
     """-1, 0 or 1 as an element is negative, zero or positive; x / |x| for complex ones."""
     x = value(x)
     return ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False)
@@ -148,19 +153,19 @@ atanh = unary("atanh", ew.atanh, "The inverse hyperbolic tangent.", only_floats=
 angle = unary("angle", ew.angle, "The angle of each element in the complex plane, in radians.", only_floats=True)
 
 
-def real(x: Any, /) -> Any:
+def real(x: Any, /) -> Tensor:
     """The real part, a view of a complex tensor."""
     x = value(x)
     return inplace.view(st.real, x)
 
 
-def imag(x: Any, /) -> Any:
+def imag(x: Any, /) -> Tensor:
     """The imaginary part, a view of a complex tensor; zeros for a real one."""
     x = value(x)
     return inplace.view(st.imag, x) if dtype_of(x).kind == "c" else st.copy(st.imag(x))
 
 
-def conj(x: Any, /) -> Any:
+def conj(x: Any, /) -> Tensor:
     """The complex conjugate of each element; a copy of a real tensor."""
     x = value(x)
     return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
@@ -174,7 +179,7 @@ trunc = rounding("trunc", sel.trunc, "The whole part of each element, towards 0;
 _rint = rounding("rint", sel.rint, "")
 
 
-def round(x: Any, /, decimals: int = 0) -> Any:
+def round(x: Any, /, decimals: int = 0) -> Tensor:
     """Each element to the nearest number of `decimals` digits, halves to the even one; its derivative is 0.
 
     Examples
@@ -189,7 +194,7 @@ def round(x: Any, /, decimals: int = 0) -> Any:
     return _rint(x)
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     """Each element, or the bound beyond which it lies; a bound may be a number, an array or None.
 
     Examples
@@ -237,7 +242,7 @@ bitwise_left_shift = binary("bitwise_left_shift", cmp.left_shift, "The bits of x
 bitwise_right_shift = binary("bitwise_right_shift", cmp.right_shift, "The bits of x1 moved down by x2 places.", integers)
 
 
-def bitwise_invert(x: Any, /) -> Any:
+def bitwise_invert(x: Any, /) -> Tensor:
     """Every bit of each element the other way; raises TypeError for anything but integers and booleans."""
     x = value(x)
     integers("bitwise_invert", x, x)
@@ -250,7 +255,7 @@ isnan = unary("isnan", cmp.isnan, "Whether each element is nan.")
 signbit = unary("signbit", cmp.signbit, "Whether each element carries a minus sign, -0.0 included.", only_floats=True)
 
 
-def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Whether |x1 - x2| <= atol + rtol |x2|, elementwise."""
     x1, x2 = promote(*lifted(operand("isclose", x1), operand("isclose", x2)))
     return cmp.isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
@@ -258,10 +263,18 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements, as a Python bool."""
-    return bool(np.all(concrete("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))))
+    return _all("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+def _all(op: str, x: Any) -> bool:
+    """Whether all elements are true: asked where they are, of which one truth comes to Python."""
+    array = elsewhere(x)
+    if array is None:
+        return bool(np.all(concrete(op, x)))
+    return bool(red.all(array, axis=tuple(range(rank(x))), keepdims=False))
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
     """x1 where the condition holds, x2 elsewhere.
 
     Examples

@@ -6,8 +6,8 @@ n), "forward" (the transform is), or "ortho" (both by the root of n). Integers a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .conversion import value
 from .dtypes import as_dtype
 from .operators import described
 from .promotion import double
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -53,14 +56,14 @@ def _transformed(
     return transform(op.resized(x, order, tuple(sizes)), axes=order, norm=norm, **params)
 
 
-def _along(name: str, transform: Any, doc: str, **kind: Any) -> Any:
+def _along(name: str, transform: Any, doc: str, **kind: Any) -> Callable[..., Tensor]:
     def f(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
         return _transformed(name, transform, x, (n,), (axis,), norm, **kind)
 
     return described(f, name, doc)
 
 
-def _over(name: str, transform: Any, doc: str, **kind: Any) -> Any:
+def _over(name: str, transform: Any, doc: str, **kind: Any) -> Callable[..., Tensor]:
     def f(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
         x = value(x)
         if axes is None:
@@ -99,7 +102,7 @@ hfft = _along(
 ihfft = _along("ihfft", op.ihfftn, "The inverse of `hfft`.", real=True)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n elements, `d` apart: 0, positive ones, negative ones.
 
     Examples
@@ -113,20 +116,20 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     return new(out if dtype is None else out.astype(as_dtype(dtype)))
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of `rfft` of n elements, `d` apart."""
     check_device("fft.rfftfreq", device)
     out = np.fft.rfftfreq(n, d)
     return new(out if dtype is None else out.astype(as_dtype(dtype)))
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Any:
+def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     """With frequency 0 in the middle of `axes` (None: all)."""
     x = value(x)
     return op.fftshift(x, axes=axes_of("fft.fftshift", axes, rank(x)))
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
+def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
     x = value(x)
     return op.fftshift(x, axes=axes_of("fft.ifftshift", axes, rank(x)), inverse=True)

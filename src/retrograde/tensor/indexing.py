@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from ..ops import indexing as ix
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace, mutation
-from ._values import rank
+from ._values import positions, rank
 from .conversion import value
 from .operators import storable
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 _ndarray = np.ndarray
 _FULL = slice(None)
@@ -57,6 +60,8 @@ def _as_part(part: Any) -> Any:
         if dtype_of(part).kind == "f" and 0 in shape_of(part):  # an empty list has no dtype of its own
             part = np.zeros(tuple(shape_of(part)), np.intp)
     elif not isinstance(part, (Value, _ndarray)):
+        if getattr(part, "ndim", 0):  # an array of another library, of which one with one element would count as an integer
+            return _as_part(value(part))
         try:
             return operator.index(part)
         except TypeError:
@@ -112,13 +117,15 @@ def _separate(x: Value, parts: list[Any]) -> tuple[tuple[Any, ...], list[Any], t
         if type(part) is int:
             part = np.asarray(part)
         if dtype_of(part).kind == "b":
-            mask = concrete("an index", part)
-            covered = tuple(shape[source : source + mask.ndim])
-            if mask.shape != covered:
-                raise IndexError(f"a mask of shape {mask.shape} does not fit axes of shape {covered}")
+            covered = tuple(shape[source : source + rank(part)])
+            if tuple(shape_of(part)) != covered:
+                raise IndexError(f"a mask of shape {tuple(shape_of(part))} does not fit axes of shape {covered}")
             # A mask without axes stands for a new one, with one position or none.
-            entries += [(_FULL, at) for at in mask.nonzero()] if mask.ndim else [(None, np.zeros(int(mask), np.intp))]
-            source += mask.ndim
+            entries += (
+                [(_FULL, at) for at in positions("an index", part)] if covered
+                else [(None, np.zeros(int(concrete("an index", part)), np.intp))]
+            )  # fmt: skip
+            source += len(covered)
             continue
         if type(part) is _ndarray or type(getattr(part, "_a", None)) is _ndarray:
             _check_positions(part if type(part) is _ndarray else part._a, shape[source], source)
@@ -139,7 +146,7 @@ def _is_whole(index: tuple[Any, ...]) -> bool:
     return all(isinstance(part, slice) and part == _FULL for part in index)
 
 
-def get(x: Value, key: Any) -> Any:
+def get(x: Any, key: Any) -> Tensor:
     """`x[key]`: a view for a basic key, the picked elements for one with arrays.
 
     Raises IndexError where the key does not fit.
@@ -218,7 +225,7 @@ def set(x: Value, key: Any, new: Any) -> None:
         return
     basic, arrays, axes, unique = _separate(x, parts)
 
-    def put(part: Value) -> Any:
+    def put(part: Value) -> Tensor:
         result_rank = rank(part) - len(axes) + max(rank(i) for i in arrays)
         return ix.index_put(part, _without_leading_ones(new, result_rank), *arrays, axes=axes, unique=unique)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 from collections import namedtuple
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from .contraction import common_axis, in_common, matmul, matrix_transpose, outer
 from .conversion import value
 from .operators import described
 from .promotion import double
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
@@ -52,7 +56,7 @@ def _matrices(name: str, x: Any, *, square: bool = False, whole: bool = False) -
     return x
 
 
-def _of_matrices(name: str, op: Any, doc: str, *, square: bool = True) -> Any:
+def _of_matrices(name: str, op: Any, doc: str, *, square: bool = True) -> Callable[..., Tensor]:
     """A function of matrices alone that gives one array."""
     return described(lambda x, /: op(_matrices(name, x, square=square)), name, doc)
 
@@ -60,7 +64,7 @@ def _of_matrices(name: str, op: Any, doc: str, *, square: bool = True) -> Any:
 # ------------------------------------------------------------------------------------------ decompositions
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
     """The lower (or upper) triangular factor of Hermitian positive definite matrices: x = L L^H.
 
     Raises numpy.linalg.LinAlgError for a matrix that is not positive definite.
@@ -110,7 +114,7 @@ inv = _of_matrices("inv", la.inv, "The inverse of each square matrix; raises num
 det = _of_matrices("det", la.det, "The determinant of each square matrix; its derivative is right for singular ones too.")
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
     """The pseudo-inverse: singular values below `rtol` times the largest count as 0."""
     x = _matrices("pinv", x)
     return la.pinv(x, rtol=_cut_off(x, rtol))
@@ -124,7 +128,7 @@ def _cut_off(x: Any, rtol: Any) -> Any:
     return rtol._a if isinstance(rtol, Value) and rtol._node is None and not rtol._level else rtol
 
 
-def solve(x1: Any, x2: Any, /) -> Any:
+def solve(x1: Any, x2: Any, /) -> Tensor:
     """The solution of x1 @ x = x2, where `x2` is one vector or a batch of matrices; LinAlgError if x1 is singular.
 
     Examples
@@ -162,7 +166,7 @@ def lstsq(x1: Any, x2: Any, /, *, rtol: float | None = None) -> LstsqResult:
     return LstsqResult(x, squares, found, svdvals(a))
 
 
-def matrix_power(x: Any, n: int, /) -> Any:
+def matrix_power(x: Any, n: int, /) -> Tensor:
     """The product of n copies of each square matrix; of its inverse for negative n.
 
     Examples
@@ -179,7 +183,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
         return st.copy(st.broadcast_to(value(np.eye(shape[-1], dtype=dtype_of(x))), shape=shape))
     if n < 0:
         x, n = la.inv(x), -n
-    result = None
+    result: Any = None
     while n:
         if n & 1:
             result = x if result is None else con.matmul(result, x)
@@ -189,7 +193,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
     return st.copy(result) if result is x else result
 
 
-def multi_dot(arrays: Any, /) -> Any:
+def multi_dot(arrays: Any, /) -> Tensor:
     """The product of matrices (vectors at the ends), multiplied in the cheapest order."""
     given = in_common(*arrays)
     if len(given) < 2:
@@ -210,7 +214,7 @@ def multi_dot(arrays: Any, /) -> Any:
 # ------------------------------------------------------------------------------------------ norms
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """(sum of |x|^ord)^(1/ord) over `axis` (None: all elements); inf and -inf for extremes, 0 for the count.
 
     Its derivative at 0 is 0.
@@ -228,12 +232,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return norms.vector_norm(x, ord=float(ord), axis=axes, keepdims=keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
     """The norm of each matrix: "fro", "nuc", 2, -2, 1, -1, inf or -inf."""
     return norm(_matrices("matrix_norm", x), ord, (-2, -1), keepdims)
 
 
-def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """NumPy's norm: of a vector or matrix by the number of axes; without an order, of all elements over `axis`."""
     x = double(value(x))
     if ord is None:
@@ -249,7 +253,7 @@ def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     return norms.matrix_norm(x, ord=ord, axis=(a, b), keepdims=keepdims)
 
 
-def cond(x: Any, /, p: Any = None) -> Any:
+def cond(x: Any, /, p: Any = None) -> Tensor:
     """The condition number of each matrix: the quotient of extreme singular values, or |x| |1/x| in the norm `p`."""
     x = _matrices("cond", x)
     if p in (None, 2, -2):
@@ -259,7 +263,7 @@ def cond(x: Any, /, p: Any = None) -> Any:
     return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     """How many singular values lie above `rtol` times the largest."""
     x = _matrices("matrix_rank", x)
     s_dtype = real_of(dtype_of(x))
@@ -269,7 +273,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ diagonals, products
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     """The `offset`-th diagonal of each matrix: a view."""
     x = _matrices("diagonal", x, whole=True)
     rows, columns = shape_of(x)[-2:]
@@ -278,12 +282,12 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     return inplace.view(triangular.diagonal, x, offset=offset, axis1=rank(x) - 2, axis2=rank(x) - 1)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """The sum of the `offset`-th diagonal of each matrix; narrow integers are added in 64 bits, or in `dtype`."""
     return reductions.sum(diagonal(_matrices("trace", x, whole=True), offset=offset), axis=-1, dtype=dtype)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """The vector product along an axis of length 3, which both have; the others broadcast."""
     x, y = in_common(x1, x2)
     i = common_axis("linalg.cross", axis, x, y)

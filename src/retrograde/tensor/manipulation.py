@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,13 @@ from .conversion import value
 from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
 
+if TYPE_CHECKING:
+    from .core import Tensor
+
 # ------------------------------------------------------------------------------------------ shape
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """The elements in C order in another shape, of which one size may be -1; a view where the memory allows.
 
     Raises ValueError where the sizes do not fit, or a copy is needed and `copy=False`.
@@ -56,13 +59,13 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     return out
 
 
-def flatten(x: Any, /) -> Any:
+def flatten(x: Any, /) -> Tensor:
     """A copy of the elements in C order along one axis."""
     x = value(x)
     return st.copy(st.reshape(x, shape=(math.prod(shape_of(x)),)))
 
 
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+def squeeze(x: Any, /, axis: Any = None) -> Tensor:
     """Without the axes of length 1 (only those of `axis`, if given); a view. Raises ValueError for a longer one."""
     x = value(x)
     shape = tuple(shape_of(x))
@@ -73,7 +76,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     return inplace.view(st.reshape, x, shape=tuple(n for i, n in enumerate(shape) if i not in axes))
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+def expand_dims(x: Any, /, axis: Any = 0) -> Tensor:
     """With new axes of length 1 at the positions `axis` (one, or several) of the result; a view.
 
     Examples
@@ -90,7 +93,7 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return inplace.view(st.reshape, x, shape=tuple(1 if i in axes else next(old) for i in range(new_rank)))
 
 
-def permute_dims(x: Any, /, axes: Any = None) -> Any:
+def permute_dims(x: Any, /, axes: Any = None) -> Tensor:
     """With the axes in another order, in reverse if it is left out; a view. Raises ValueError unless each is named once.
 
     Examples
@@ -106,14 +109,14 @@ def permute_dims(x: Any, /, axes: Any = None) -> Any:
     return inplace.view(st.transpose, x, axes=order)
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x: Any, /) -> Tensor:
     """With the last two axes exchanged; a view."""
     x = value(x)
     n = matrices("matrix_transpose", x)
     return inplace.view(st.transpose, x, axes=(*range(n - 2), n - 1, n - 2))
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
     """With the axes `source` at the positions `destination`, the others in order; a view."""
     x = value(x)
     n = rank(x)
@@ -129,7 +132,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return inplace.view(st.transpose, x, axes=tuple(order))
 
 
-def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
     """With two axes exchanged; a view."""
     x = value(x)
     order = list(range(rank(x)))
@@ -141,7 +144,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 # ------------------------------------------------------------------------------------------ broadcasting
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
+def broadcast_to(x: Any, /, shape: Any) -> Tensor:
     """Repeated to a larger shape without a copy, so that it cannot be written to. Raises ValueError for a misfit."""
     x = value(x)
     have, wanted = tuple(shape_of(x)), shape_tuple(shape)
@@ -150,9 +153,9 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
     return inplace.view(st.broadcast_to, x, shape=wanted)
 
 
-def broadcast_arrays(*arrays: Any) -> list[Any]:
+def broadcast_arrays(*arrays: Any) -> list[Tensor]:
     """All in the shape to which they broadcast together."""
-    given = [value(x) for x in arrays]
+    given: list[Any] = [value(x) for x in arrays]
     shape = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
     return [x if tuple(shape_of(x)) == shape else broadcast_to(x, shape) for x in given]
 
@@ -169,7 +172,7 @@ def in_common(*arrays: Any, dtype: Any = None) -> list[Any]:
     return [to_dtype(x, common) for x in given]
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
+def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Tensor:
     """Arrays joined along an axis that they have (None: flattened first), in their common dtype or in `dtype`.
 
     Examples
@@ -186,7 +189,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
     return st.concatenate(*given, axis=axis_of("concat", axis, rank(given[0])))
 
 
-def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Any:
+def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Tensor:
     """Arrays of one shape joined along a new axis, in their common dtype or in `dtype`.
 
     Examples
@@ -202,7 +205,7 @@ def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Any:
     return st.stack(*given, axis=axis_of("stack", axis, rank(given[0]) + 1))
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis, without it: views.
 
     Examples
@@ -221,7 +224,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return parts
 
 
-def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
+def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Tensor]:
     """Consecutive parts along an axis: views. A number of parts (the last ones smaller), or where each part ends."""
     x = value(x)
     i = axis_of("split", axis, rank(x))
@@ -241,13 +244,13 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
 # ------------------------------------------------------------------------------------------ rearranging, repeating
 
 
-def flip(x: Any, /, axis: Any = None) -> Any:
+def flip(x: Any, /, axis: Any = None) -> Tensor:
     """With the elements along `axis` (None: all) in reverse order."""
     x = value(x)
     return mani.flip(x, axes=axes_of("flip", axis, rank(x)))
 
 
-def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
+def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     """With the elements moved on by `shift` along `axis`, those at the end to the start; flattened meanwhile if None.
 
     Examples
@@ -271,14 +274,14 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
     )
 
 
-def tile(x: Any, repetitions: Any, /) -> Any:
+def tile(x: Any, repetitions: Any, /) -> Tensor:
     """Repeated along each axis as often as `repetitions` says, from the last axis on."""
     x = value(x)
     reps = shape_tuple(repetitions)
     return mani.tile(x, reps=(1,) * (rank(x) - len(reps)) + reps)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Each element `repeats` times in a row (a number for all, or one for each) along `axis`; flattened if None.
 
     Examples
@@ -302,7 +305,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
     return ix.take(x, np.repeat(np.arange(n), counts), axis=i)
 
 
-def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along `axis`, taken `n` times; of booleans, whether they differ.
 
     Examples

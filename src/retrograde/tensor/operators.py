@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..tape import inplace
 from ._values import in_order
 from .conversion import operand, value
 from .promotion import as_operand, common_dtype, constant, double, floating, is_number, lifted, promote, to_dtype
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 _ndarray = np.ndarray
 Op = Callable[..., Any]
@@ -36,7 +39,7 @@ def described(f: Callable[..., Any], name: str, doc: str) -> Any:
     return f
 
 
-def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable[[Any], Any]:
+def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable[[Any], Tensor]:
     """A function of one operand; with `only_floats`, integers are computed in floating point."""
     bind = op.prim.bind  # type: ignore[attr-defined]
     if only_floats:
@@ -53,7 +56,7 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
     return described(f, name, doc)
 
 
-def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Any]:
+def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Tensor]:
     """A function of one operand that leaves whole numbers as they are, in memory of their own."""
 
     def f(x: Any, /) -> Any:
@@ -63,7 +66,7 @@ def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Any]:
     return described(f, name, doc)
 
 
-def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params: Any) -> Callable[[Any, Any], Any]:
+def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params: Any) -> Callable[[Any, Any], Tensor]:
     """A function of two operands, promoted to one dtype; `prepare` sees what is of a dtype that it does not pass over."""
     bind = op if params else op.prim.bind  # type: ignore[attr-defined]
     fast = _READY[prepare]
@@ -82,7 +85,7 @@ def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params
     return described(f, name, doc)
 
 
-def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, Any], Any]:
+def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, Any], Tensor]:
     """The operator of a binary function of the namespace; NotImplemented for operands that are no arrays or numbers.
 
     Beside an operand of a dtype that needs no preparation, another of the same dtype, or a number of its kind, is used as
@@ -115,7 +118,7 @@ def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, 
     return method
 
 
-def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Tensor]:
     """The augmented assignment of a binary operator; raises TypeError where the result's kind does not fit."""
 
     def method(self: Any, other: Any) -> Any:

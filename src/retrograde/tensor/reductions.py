@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from .dtypes import as_dtype
 from .operators import described
 from .promotion import double, floating, to_dtype
 
+if TYPE_CHECKING:
+    from .core import Tensor
+
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
@@ -34,7 +38,7 @@ def _accumulated(x: Any, dtype: Any) -> Any:
     return to_dtype(x, _UINT64) if d.kind == "u" else x
 
 
-def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """The sum of the elements over `axis`; narrow integers are added in 64 bits, or in `dtype`.
 
     Examples
@@ -49,13 +53,13 @@ def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return red.sum(x, axis=axes_of("sum", axis, rank(x)), keepdims=keepdims)
 
 
-def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """The product of the elements over `axis`; narrow integers are multiplied in 64 bits, or in `dtype`."""
     x = _accumulated(value(x), dtype)
     return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
 
 
-def reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
+def reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Callable[..., Tensor]:
     """A reduction without further parameters; `prepare` takes its operand and gives it in the dtype to compute in."""
 
     def f(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
@@ -75,7 +79,7 @@ mean = reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no
     """, double)  # fmt: skip
 
 
-def _moment(name: str, op: Any, doc: str) -> Any:
+def _moment(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
     def f(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
         x = double(value(x))
         return op(x, axis=axes_of(name, axis, rank(x)), correction=correction, keepdims=keepdims)
@@ -115,7 +119,7 @@ any = reduction("any", red.any, "Whether some element over `axis` is true (not z
 # ------------------------------------------------------------------------------------------ scans
 
 
-def _scan(name: str, op: Any, initial: int, doc: str) -> Any:
+def _scan(name: str, op: Any, initial: int, doc: str) -> Callable[..., Tensor]:
     def f(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
         x = value(x)
         i = only_axis(name, axis, x)
@@ -155,13 +159,13 @@ logsumexp = reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis
     """, floating)  # fmt: skip
 
 
-def softmax(x: Any, /, axis: int = -1) -> Any:
+def softmax(x: Any, /, axis: int = -1) -> Tensor:
     """exp(x) divided by its sum along `axis`."""
     x = floating(value(x))
     return soft.softmax(x, axis=axis_of("softmax", axis, rank(x)))
 
 
-def log_softmax(x: Any, /, axis: int = -1) -> Any:
+def log_softmax(x: Any, /, axis: int = -1) -> Tensor:
     """The logarithm of `softmax`, accurate where that is near 0."""
     x = floating(value(x))
     return soft.log_softmax(x, axis=axis_of("log_softmax", axis, rank(x)))

@@ -6,24 +6,27 @@ What has a shape that depends on values (nonzero) needs elements with one value 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import counting
 from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axis_of, in_order, new, only_axis, rank
+from ._values import axis_of, in_order, new, only_axis, positions, rank
 from .conversion import value
 from .operators import described
 from .reductions import reduction
 
+if TYPE_CHECKING:
+    from .core import Tensor
 
-def _position(name: str, op: Any, doc: str) -> Any:
+
+def _position(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
     def f(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
         x = in_order(name, value(x))
         if axis is not None:
@@ -40,7 +43,7 @@ argmin = _position("argmin", red.argmin, "The position of the first smallest ele
 count_nonzero = reduction("count_nonzero", red.count_nonzero, "How many elements over `axis` are not zero.")
 
 
-def nonzero(x: Any, /) -> tuple[Any, ...]:
+def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     """The positions of the elements that are not zero, one tensor per axis; raises ValueError for a 0-d one.
 
     Examples
@@ -52,10 +55,10 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     x = value(x)
     if not rank(x):
         raise ValueError("nonzero: a 0-d tensor has no positions; compare it with 0")
-    return tuple(new(i) for i in np.nonzero(concrete("nonzero", x)))
+    return tuple(map(new, positions("nonzero", x)))
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
     """Where each element of `x2` would be inserted into the sorted vector `x1`: before equal ones ("left") or behind.
 
     sorter: positions that sort `x1`, if it is not.
@@ -73,7 +76,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 # ------------------------------------------------------------------------------------------ elements at positions
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """The elements (slices) at integer positions along `axis`, which may be left out for one axis only.
 
     Examples
@@ -89,7 +92,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return ix.take(x, indices, axis=i)
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """For each position of `indices`, the element of `x` at the same place but along `axis` where it says.
 
     The other axes of the two broadcast. Negative positions count from the end.
@@ -114,13 +117,13 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 # ------------------------------------------------------------------------------------------ order
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last."""
     x = _ordered("argsort", x)
     return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending, ties="stable")
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The elements in order along an axis; the gradient goes where each element came from.
 
     Examples

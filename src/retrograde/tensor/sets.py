@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.unwrap import concrete
-from ..core.value import shape_of
+from ..core.unwrap import concrete, elsewhere
+from ..core.value import dtype_of, shape_of
+from ..ops import counting
 from ..ops import indexing as ix
 from ..ops import structural as st
+from . import elementwise, manipulation, reductions, searching
 from ._values import new
 from .conversion import value
+
+if TYPE_CHECKING:
+    from .core import Tensor
 
 # What the functions of these names return.
 UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
@@ -24,15 +29,31 @@ UniqueCounts = namedtuple("UniqueCounts", "values counts")
 UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
 
 
-def unique_of(name: str, x: Any, *, equal_nan: bool = False) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def unique_of(name: str, x: Any, *, equal_nan: bool = False) -> tuple[Any, Any, Any, Any]:
     """The sorted distinct elements, where each occurs first, which of them each element is, and how often they occur."""
     x = value(x)
     shape = tuple(shape_of(x))
-    _, first, inverse, counts = np.unique(
-        concrete(name, x), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
-    )
+    array = elsewhere(x)
+    if array is not None:
+        first, inverse, counts = _where_it_is(array, equal_nan)
+    else:
+        _, first, inverse, counts = np.unique(
+            concrete(name, x), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
+        )
+        inverse = inverse.reshape(shape)
     values = ix.take(st.reshape(x, shape=(math.prod(shape),)), first, axis=0)
-    return values, first, inverse.reshape(shape), counts
+    return values, first, inverse, counts
+
+
+def _where_it_is(array: Any, equal_nan: bool) -> tuple[Any, Any, Any]:
+    """What `unique_of` returns but for the values, computed by the library that holds the elements."""
+    values, inverse, counts = map(new, counting.unique(array, axis=None))
+    if equal_nan and dtype_of(values).kind in "fc" and (nans := int(reductions.sum(elementwise.isnan(values))._a)) > 1:
+        others = shape_of(values)[0] - nans  # they come last
+        inverse = elementwise.minimum(inverse, others)
+        counts = manipulation.concat([counts[:others], reductions.sum(counts[others:], keepdims=True)])
+    first = searching.argsort(manipulation.reshape(inverse, (-1,)))[reductions.cumulative_sum(counts) - counts]
+    return first._a, inverse._a, counts._a
 
 
 def unique_all(x: Any, /) -> UniqueAll:
@@ -60,6 +81,6 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
     return UniqueInverse(values, new(inverse))
 
 
-def unique_values(x: Any, /) -> Any:
+def unique_values(x: Any, /) -> Tensor:
     """The sorted distinct elements."""
     return unique_of("unique_values", x)[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._version import __version__
 
-_SUBCOMMANDS = {"run": "run", "diff": "diff", "install-shim": "shim"}
+_SUBCOMMANDS = {"run": "run", "diff": "diff", "graph": "graph.command", "install-shim": "shim", "stubs": "stubs"}
 """Name -> file; each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
 
 

@@ -33,7 +33,8 @@ HELP = "run a Python program with `import torch` (and the other dialects there a
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
     parser.usage = (
-        "retrograde run [--processes N [--prefix]] [--compile | --real | --nan [--json]] (SCRIPT | -m MODULE) [ARGS...]"
+        "retrograde run [--processes N [--prefix]] [--compile | --real | --nan [--json] | --report FILE] "
+        "(SCRIPT | -m MODULE) [ARGS...]"
     )
     parser.add_argument(
         "--compile", action="store_true",
@@ -50,6 +51,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--json", action="store_true", help="with --nan: say it on standard output as JSON, and print there nothing else"
     )
     parser.add_argument(
+        "--report", metavar="FILE",
+        help="write a page (.html) at the end: losses, gradients, updates, dead units, time and memory by line",
+    )
+    parser.add_argument(
         "--processes", type=int, metavar="N",
         help="start N processes of the program through MPI, which torch.distributed and the other dialects' collective "
         "operations connect",
@@ -62,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Divide the arguments into our own and the program's, which come after what names the program."""
     for i, argument in enumerate(arguments):
-        if i and arguments[i - 1] == "--processes":
+        if i and arguments[i - 1] in ("--processes", "--report"):
             continue
         if argument == "-m":
             return list(arguments[: i + 2]), list(arguments[i + 2 :])
@@ -89,8 +94,24 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if options.json and not options.nan:
         print("retrograde run: --json goes with --nan", file=sys.stderr)
         return 2
+    if options.report is not None and (options.compile or options.real or options.nan or options.processes is not None):
+        print(
+            "retrograde run: --report goes with none of --compile, --real, --nan and --processes: it watches every operation",
+            file=sys.stderr,
+        )
+        return 2
+    if options.report is not None and not options.report.endswith(".html"):
+        print(f"retrograde run: --report writes a page, whose name ends in .html; got {options.report}", file=sys.stderr)
+        return 2
     if options.processes is not None:
         return _several(options, rest)
+    return program(options, rest, _watching(options))
+
+
+def program(
+    options: argparse.Namespace, rest: list[str], watching: contextlib.AbstractContextManager[Any], command: str = NAME
+) -> int:
+    """Run what `options` names (`script` or `module`; `compile`, `real`) in this process, within `watching`."""
     launch.describe()
     dialects = _activate.available()
     if dialects and not options.real:
@@ -110,12 +131,12 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
             code = prepare_script(main, options.script, rest)
         if compiling is not None:
             code = compiling.begin(code)
-        with _watching(options):
+        with watching:
             exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
         if compiling is not None:
             compiling.whole = True
     except _CannotRun as reason:
-        print(f"retrograde run: {reason}", file=sys.stderr)
+        print(f"retrograde {command}: {reason}", file=sys.stderr)
         return reason.status
     except BaseException as error:
         if compiling is not None and isinstance(error, SystemExit) and not error.code:
@@ -161,6 +182,10 @@ def _load_ahead(script: str | None, dialects: Sequence[str]) -> None:
 
 
 def _watching(options: argparse.Namespace) -> contextlib.AbstractContextManager[None]:
+    if options.report is not None:
+        from .report.program import reporting
+
+        return reporting(options.report)
     if not options.nan:
         return contextlib.nullcontext()
     from .nan.program import watching
@@ -252,15 +277,18 @@ def _begin_traceback_in_program() -> None:
 
     def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         entry = traceback
-        while entry is not None and entry.tb_frame.f_code is not execute.__code__:
+        while entry is not None and entry.tb_frame.f_code is not program.__code__:
             entry = entry.tb_next
         if entry is not None:
             traceback = entry.tb_next
         # What looked for the program failed before it began: a syntax error, or a package that does not import.
         while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(("<frozen ", *ours)):
             traceback = traceback.tb_next
+        from .._traceback import shorten
+
         _activate.say_who_answers(error)
-        hook(kind, error.with_traceback(traceback), traceback)
+        shorten(error.with_traceback(traceback))
+        hook(kind, error, error.__traceback__)
 
     sys.excepthook = report
 

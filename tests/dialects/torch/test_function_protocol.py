@@ -17,6 +17,15 @@ class Log(torch.Tensor):
 x = torch.tensor([1.0, 2.0, 3.0]).as_subclass(Log)
 """
 
+SCALED = """
+import torch
+class Scaled:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__
+print(torch.mean(Scaled()), torch.ones(2) + Scaled())
+"""
+
 CASES = {
     "a subclass is asked once for each call, by the name PyTorch gives it": (
         LOG + "x + 1; 3 - x; torch.mul(x, 2.0); torch.stack([x, x]); torch.ones(3) + x; x[0]; x.add_(1); -x; 2 / x\n"
@@ -61,31 +70,35 @@ for f in (lambda: r + 1, lambda: torch.exp(r), lambda: torch.ones(2) + r):
         print("Refuse" in str(e))""",
         "True True True",
     ),
-    "other types are asked once the protocol is in use": (
+    "other types are asked when the module that defines them is loaded": (
         """
-import torch.overrides
-class Scaled:
-    def __init__(self, n): self.n = n
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return ("scaled", func.__name__, args[0].n) if func is torch.mean else NotImplemented
-print(torch.mean(Scaled(4)))
-try:
-    torch.exp(Scaled(4))
-except TypeError:
-    print("declined")""",
-        "('scaled', 'mean', 4) declined",
-    ),
-    "before that they are refused with the remedy": (
-        """
-class Scaled:
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None): ...
+import importlib, os, sys, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "scaled.py"), "w") as file:
+        print("import torch\\nHANDLED = {torch.mean: 'mean'}\\nclass Scaled:\\n    n = 4\\n    @classmethod\\n"
+              "    def __torch_function__(cls, func, types, args=(), kwargs=None):\\n"
+              "        return ('scaled', HANDLED[func], args[0].n) if func in HANDLED else NotImplemented", file=file)
+    sys.path.insert(0, folder)
+    from scaled import Scaled
+print(torch.mean(Scaled()), isinstance(torch.ones(2) + 1, torch.Tensor))
 try:
     torch.exp(Scaled())
 except TypeError as e:
-    print("torch.overrides" in str(e))""",
-        "True",
+    print("Scaled" in str(e))""",
+        "('scaled', 'mean', 4) True True",
+    ),
+    "other types are asked after `import torch.overrides` wherever they come from": (
+        """
+def __torch_function__(cls, func, types, args=(), kwargs=None):
+    return ("scaled", func.__name__, args[0].n) if func is torch.mean else NotImplemented
+Scaled = type("Scaled", (), {"n": 4, "__torch_function__": classmethod(__torch_function__)})
+try:
+    torch.exp(Scaled())
+except TypeError as e:
+    print("torch.overrides" in str(e))
+import torch.overrides
+print(torch.mean(Scaled()))""",
+        "True ('scaled', 'mean', 4)",
     ),
     "a mode sees every call and may answer it": (
         """
@@ -118,3 +131,10 @@ def test_program(name):
         [sys.executable, "-c", HEAD + textwrap.dedent(program)], capture_output=True, text=True, check=False
     )
     assert done.stdout.split() == wanted.split(), done.stderr
+
+
+def test_a_type_that_a_script_defines_is_asked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCALED)
+    done = subprocess.run([sys.executable, "-m", "retrograde", "run", script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["mean", "add"], done.stderr

@@ -139,6 +139,9 @@ def test_operations_by_their_schemas():
     library.define("schemas::plus", "(Tensor x, int[] ks) -> Tensor")
     library.impl("schemas::plus", "cpu", lambda x, ks: x + sum(ks))
     assert torch.ops.schemas.plus(torch.ones(1), [1, 2]).tolist() == [4.0]
+    lib.define("thrice(Tensor x) -> Tensor")
+    lib.impl(torch.ops.schemas.thrice.default, lambda x: 3 * x, "CPU")
+    assert torch.ops.schemas.thrice(torch.ones(1)).tolist() == [3.0]
 
 
 def test_aten_operators_that_are_no_functions():
@@ -147,5 +150,9 @@ def test_aten_operators_that_are_no_functions():
     assert aten.index.Tensor(x, [None, torch.tensor([2])]).tolist() == [[2.0], [5.0]]
     assert aten._to_copy.default(x, dtype=torch.int64).dtype is torch.int64
     assert aten.alias.default(x).data_ptr() == x.data_ptr()
+    image, kernel = torch.arange(9.0).reshape(1, 1, 3, 3), torch.ones(1, 1, 2, 2)
+    settings = [[1, 1], [0, 0], [1, 1], False, [0, 0], 1]
+    found = aten._convolution.default(image, kernel, None, *settings, False, False, True, True)
+    assert torch.equal(found, torch.nn.functional.conv2d(image, kernel))
     with pytest.raises(NotImplementedError, match="CPU"):
         aten._pin_memory(x)

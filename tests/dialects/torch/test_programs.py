@@ -526,6 +526,58 @@ except TypeError:
 TypeError
 """,
     ),
+    "einsum of several dtypes promotes where nothing is contracted": (
+        """\
+import torch
+n, x = torch.arange(3), torch.tensor([0.5, 2.0], requires_grad=True)
+y = torch.einsum('i,j->ij', n, x)
+y.sum().backward()
+print(y, x.grad, torch.einsum('i,j->', n > 0, x).dtype, torch.einsum('i,ij->j', n[:1], torch.ones(3, 2)))
+print(torch.einsum('bi,bj->bij', torch.ones(2, 3, dtype=torch.float64), torch.ones(2, 2)).dtype)
+for equation, a, b in (('i,i->', n, torch.ones(3)), ('ij,jk->ik', torch.ones(2, 3).double(), torch.ones(3, 2))):
+    try:
+        torch.einsum(equation, a, b)
+    except RuntimeError:
+        print('RuntimeError')
+""",
+        """\
+tensor([[0.0000, 0.0000],
+        [0.5000, 2.0000],
+        [1.0000, 4.0000]], grad_fn=<MulBackward0>) tensor([3., 3.]) torch.float32 tensor([0., 0.])
+torch.float64
+RuntimeError
+RuntimeError
+""",
+    ),
+    "sparse tensors by their old names": (
+        """\
+import torch
+i, v = torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0], requires_grad=True)
+s = torch.sparse.FloatTensor(i, v, torch.Size([2, 3]))
+print(s)
+print(s.type(), torch.sparse.FloatTensor, torch.LongTensor)
+print(isinstance(s, torch.sparse.FloatTensor), isinstance(s, torch.FloatTensor), isinstance(v, torch.sparse.FloatTensor))
+print(torch.sparse.LongTensor(i, torch.tensor([1, 2])), torch.sparse.DoubleTensor(2, 3).shape, torch.sparse.FloatTensor().shape)
+print(s.type('torch.sparse.DoubleTensor').dtype)
+torch.sparse.mm(s, torch.ones(3, 1)).sum().backward()
+print(v.grad)
+""",
+        """\
+tensor(indices=tensor([[0, 1],
+                       [1, 0]]),
+       values=tensor([1., 2.]),
+       size=(2, 3), nnz=2, layout=torch.sparse_coo,
+       grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>)
+torch.sparse.FloatTensor <class 'torch.sparse.FloatTensor'> <class 'torch.LongTensor'>
+True False False
+tensor(indices=tensor([[0, 1],
+                       [1, 0]]),
+       values=tensor([1, 2]),
+       size=(2, 2), nnz=2, layout=torch.sparse_coo) torch.Size([2, 3]) torch.Size([0])
+torch.float64
+tensor([1., 1.])
+""",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ some hundred, and LLVM is loaded only where something has to be translated.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import itertools
@@ -14,7 +15,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import cache, host, objects
@@ -276,16 +277,9 @@ def _translated(name: str, text: str) -> tuple[int, Any]:
     if found is not None and (loaded := objects.loaded(name, found)) is not None:
         MADE["read"] += 1
         return loaded
-    here, llvm = _host(), _llvmlite()
-    if here is None or llvm is None:
-        raise RuntimeError("llvmlite cannot be loaded")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
     for code in (None,) if found is None else (found, None):
         how = "translated" if code is None else "read"
-        machine = llvm.Target.from_default_triple().create_target_machine(cpu=here.cpu, features=here.features, **_OPTIONS)
-        module = llvm.parse_assembly(text)
-        module.triple = here.triple
+        llvm, machine, module = _parsed(text)
         if code is None:
             module.verify()
             if objects.understood():
@@ -302,6 +296,98 @@ def _translated(name: str, text: str) -> tuple[int, Any]:
             MADE[how] += 1
             return address, engine
     raise RuntimeError(f"the module has no function {name}")
+
+
+def _parsed(text: str) -> tuple[Any, Any, Any]:
+    """llvmlite, what translates for this processor, and a module, in a context of its own."""
+    here, llvm = _host(), _llvmlite()
+    if here is None or llvm is None:
+        raise RuntimeError("llvmlite cannot be loaded")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu=here.cpu, features=here.features, **_OPTIONS)
+    module = llvm.parse_assembly(text, llvm.create_context())
+    module.triple = here.triple
+    return llvm, machine, module
+
+
+@contextlib.contextmanager
+def meanwhile(modules: Sequence[tuple[str, str]], count: int) -> Iterator[None]:
+    """A context in which other threads, `count` with this one, translate modules that are not there yet, given by the name of a
+    function and the text: at its end `assembled` finds them. This thread may translate others in it.
+
+    Nothing is done in advance where llvmlite or the system is not as it is known here.
+    """
+    emit = _emitter() if count > 1 and objects.understood() else None
+    if emit is None:
+        yield
+        return
+    with lock:  # so that nobody forks while they are at it
+        todo: list[tuple[str, str, Any, Any]] = []
+        made: dict[tuple[str, str], bytes] = {}
+        for name, text in modules:
+            if kept(name, key(text)) is None:
+                with contextlib.suppress(RuntimeError):  # which `assembled` raises
+                    _, machine, module = _parsed(text)
+                    module.verify()
+                    todo.append((name, key(text), machine, module))
+
+        def work() -> None:
+            while True:
+                try:
+                    name, own, machine, module = todo.pop()
+                except IndexError:
+                    return
+                code = emit(machine, module)
+                if code is not None:
+                    made[name, own] = code
+
+        helpers = [threading.Thread(target=work, name="retrograde: machine code") for _ in range(min(count - 1, len(todo)))]
+        for helper in helpers:
+            helper.start()
+        try:
+            yield
+        finally:
+            work()
+            for helper in helpers:
+                helper.join()
+            for (name, own), code in made.items():
+                cache.write(name, own, code)
+                if (loaded := objects.loaded(name, code)) is not None:
+                    MADE["translated"] += 1
+                    _kept[name, own] = loaded
+
+
+@functools.cache
+def _emitter() -> Callable[[Any, Any], bytes | None] | None:
+    """What llvmlite does to translate a module, without its lock, by which one thread at a time is in LLVM: it is needed for
+    modules of one context, and ours each have their own. None where llvmlite is made in another way than is known here."""
+    with lock:
+        llvm = _llvmlite()
+    try:
+        library = ctypes.CDLL("llvmlite", handle=llvm.ffi.lib._handle)
+        emit, begin, size, free = (
+            getattr(library, f"LLVMPY_{name}")
+            for name in ("TargetMachineEmitToMemory", "GetBufferStart", "GetBufferSize", "DisposeMemoryBuffer")
+        )
+    except (AttributeError, OSError, TypeError):
+        return None
+    emit.restype = begin.restype = ctypes.c_void_p
+    emit.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
+    size.restype, free.restype = ctypes.c_size_t, None
+    begin.argtypes = size.argtypes = free.argtypes = (ctypes.c_void_p,)
+
+    def emitted(machine: Any, module: Any) -> bytes | None:
+        problem = ctypes.c_void_p()
+        buffer = emit(machine, module, 1, ctypes.byref(problem))
+        if not buffer:
+            return None
+        try:
+            return ctypes.string_at(begin(buffer), size(buffer))
+        finally:
+            free(buffer)
+
+    return emitted
 
 
 def address(name: str, text: Callable[[Code], str], *, level: int = 1) -> int | None:

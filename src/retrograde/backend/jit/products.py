@@ -16,7 +16,7 @@ import ctypes
 import functools
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -335,6 +335,9 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
         return str(c.value(f"call {v.type} {function}({v.type} {total}, {halves} {x}, {halves} {y})"))
 
     c.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    _write(c, v)
+    if not several:
+        _ask(c)
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -382,12 +385,6 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
             """The vectors of a row of n numbers from j on; whole: they are known to be inside."""
             left = c.value(f"sub i64 {right}, {j}")
             return [Part(None if whole else v.below(left, k * v.lanes)) for k in range(count)]
-
-        def if_so(condition: str, part: Part, pointer: str, index: int) -> str:
-            """The vector that starts at an element where a condition holds, or zeros."""
-            if part.mask is None:
-                return c.value(f"select {v.mask} {condition}, {v.type} {part.load(v, pointer, index)}, {v.type} zeroinitializer")
-            return Part(c.value(f"and {v.mask} {part.mask}, {condition}")).load(v, pointer, index)
 
         def copy_columns(first: str, j: str, rows: str, width: str) -> None:
             """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
@@ -477,9 +474,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
             panel_here = panel if laid_panel is None else laid_panel
             width = count * v.lanes
             all_there = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {width}")
-            some_missing = c.value(f"xor i1 {all_there}, true")
             begun = c.value(f"icmp ne i64 {first}, 0")
-            again = c.spread(v.lanes, "i1", begun)
             biased = "false"
             if not several:
                 complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
@@ -493,20 +488,11 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 """Ask for some rows (or columns, where these are contiguous) of the next panel, so that the second cache has all
                 of it when its first tile comes."""
                 next_one = c.at(number, y, c.add(c.mul(first, y_row), c.mul(c.add(j, width), y_column)))
-                step = c.value(f"select i1 {by_rows}, i64 {y_row}, i64 {y_column}")
-
-                def one(r: str) -> None:
-                    there = c.at(number, next_one, c.mul(r, step))
-                    end = c.add(c.mul(line, v.size), LINE - 1)  # it may begin anywhere in a line of the cache
-
-                    def part(at: str) -> None:
-                        c.do(f"call void @llvm.prefetch.p0(ptr {c.at('i8', there, at)}, i32 0, i32 2, i32 1)")
-
-                    c.loop(0, end, LINE, part)
-
+                step = c.mul(c.value(f"select i1 {by_rows}, i64 {y_row}, i64 {y_column}"), v.size)
                 begin = c.mul(c.value(f"sdiv i64 {c.value(f'sub i64 {i}, {top}')}, {height}"), some)
-                c.loop(begin, c.least(c.add(begin, some), lines), 1, one)
-
+                end = c.add(c.mul(line, v.size), LINE - 1)  # it may begin anywhere in a line of the cache
+                given = f"i64 {begin}, i64 {c.least(c.add(begin, some), lines)}, ptr {next_one}, i64 {step}, i64 {end}"
+                c.do(f"call preserve_mostcc void @ask({given})")
 
             def tile(i: str) -> None:
                 """The columns of a tile's rows. Where rows of `y` are contiguous, the first tile meets them where they are, and
@@ -519,7 +505,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                     starts.append(c.value(f"select i1 {laid}, ptr {c.at(number, own, r)}, ptr {there}"))
                 several_rows = c.value(f"sub i64 {bottom}, {i}")
                 whole = c.value(f"and i1 {all_there}, {c.value(f'icmp sge i64 {several_rows}, {height}')}")
-                not_whole = c.value(f"xor i1 {whole}, true")
+                whole = c.value(f"and i1 {whole}, {c.value(f'xor i1 {biased}, true')}")
 
                 def step(row: str, *sums: str, copies: bool = False) -> list[str]:
                     start = c.at(number, panel_here, c.mul(row, width))
@@ -559,49 +545,17 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                             earlier = v.load(c.value(f"select i1 {begun}, ptr {there}, ptr {nothing}"))
                             v.store(v.add(earlier, sums[r * count + q]), there)
 
-                def both(vectors: Callable[[Sequence[Part]], None]) -> None:
-                    """With masks only where columns are missing: processors are slow with them."""
-                    if columns[0].mask is None:
-                        vectors(columns)
-                    else:
-                        c.when(all_there, lambda: vectors([Part()] * count))
-                        c.when(some_missing, lambda: vectors(columns))
-
                 def row_by_row() -> None:
                     for q, total in enumerate(sums):
                         v.store(total, tile_sums, q * v.lanes, align=64)
-
-                    def write(r: str) -> None:
-                        found = c.at(number, tile_sums, c.mul(r, width))
-                        place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
-
-                        def vectors(inside: Sequence[Part]) -> None:
-                            for q, part in enumerate(inside):
-                                earlier = if_so(again, part, place, q * v.lanes)
-                                part.store(v, v.add(earlier, v.load(found, q * v.lanes, align=64)), place, q * v.lanes)
-
-                        both(vectors)
-
-                    c.loop(0, c.least(several_rows, height), 1, write)
-
-                def add_bias() -> None:
-                    def row(r: str) -> None:
-                        place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
-                        shift = c.at(number, bias, j)
-
-                        def vectors(inside: Sequence[Part]) -> None:
-                            for q, part in enumerate(inside):
-                                total = v.add(part.load(v, place, q * v.lanes), part.load(v, shift, q * v.lanes))
-                                part.store(v, total, place, q * v.lanes)
-
-                        both(vectors)
-
-                    c.loop(0, c.least(several_rows, height), 1, row)
+                    place = c.at(number, c.at(number, out, c.mul(i, out_row)), j)
+                    inside = c.value(f"sub i64 {right}, {j}")
+                    shift = nothing if several else c.at(number, bias, j)
+                    given = f"ptr {tile_sums}, i64 {width}, ptr {place}, i64 {out_row}, i64 {c.least(several_rows, height)}"
+                    c.do(f"call preserve_mostcc void @write({given}, i64 {inside}, i1 {begun}, i1 {biased}, ptr {shift})")
 
                 c.when(whole, at_once)
-                c.when(not_whole, row_by_row)
-                if not several:
-                    c.when(biased, add_bias)
+                c.when(c.value(f"xor i1 {whole}, true"), row_by_row)
 
             c.loop(top, bottom, height, tile)
 
@@ -660,3 +614,62 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
         c.loop(0, k, "%depth", depth_block)
 
     c.loop("%first", "%last", 1, matrix if several else lambda unit: block(unit, first_out, first_x, first_y))
+
+
+def _function(c: Any, head: str, inner: llvm.Code) -> None:
+    """Have a function in the module that others call."""
+    inner.do("ret void")
+    c.declare("\n".join([f"define internal preserve_mostcc void {head} #0 {{", *inner.lines, "}"]))
+
+
+def _ask(c: Any) -> None:
+    """ask(first, last, start, step, bytes): ask for rows of so many bytes, that lie `step` bytes apart."""
+    inner = llvm.Code()
+
+    def one(r: str) -> None:
+        there = inner.at("i8", "%start", inner.mul(r, "%step"))
+
+        def part(at: str) -> None:
+            inner.do(f"call void @llvm.prefetch.p0(ptr {inner.at('i8', there, at)}, i32 0, i32 2, i32 1)")
+
+        inner.loop(0, "%bytes", LINE, part)
+
+    inner.loop("%first", "%last", 1, one)
+    _function(c, "@ask(i64 %first, i64 %last, ptr %start, i64 %step, i64 %bytes)", inner)
+
+
+def _write(c: Any, like: Vectors) -> None:
+    """write(sums, width, place, step, rows, inside, again, biased, bias): the sums of a tile into the first `inside` numbers of
+    rows that lie `step` numbers apart: added to what is there, if `again`, and the bias to that, if `biased`.
+
+    For tiles at an edge, and those with a bias; others store their registers. It is one text for tiles of all widths.
+    """
+    inner = llvm.Code()
+    inner._declared = c._declared
+    v = Vectors(inner, like.lanes, like.number)
+    nothing = inner.value(f"alloca {v.type}, align 64")
+    v.store(v.constant(0.0), nothing, align=64)
+
+    def vector(q: str) -> None:
+        left = inner.value(f"sub i64 %inside, {q}")
+
+        def of(part: Part) -> None:
+            shift = part.load(v, inner.value(f"select i1 %biased, ptr {inner.at(v.number, '%bias', q)}, ptr {nothing}"), 0)
+
+            def row(r: str) -> None:
+                there = inner.at(v.number, inner.at(v.number, "%place", inner.mul(r, "%step")), q)
+                found = v.load(inner.at(v.number, "%sums", inner.mul(r, "%width")), q, align=64)
+                earlier = part.load(v, inner.value(f"select i1 %again, ptr {there}, ptr {nothing}"), 0)
+                total = v.add(earlier, found)
+                more = inner.value(f"select i1 %biased, {v.type} {v.add(total, shift)}, {v.type} {total}")
+                part.store(v, more, there, 0)
+
+            inner.loop(0, "%rows", 1, row)
+
+        whole = inner.value(f"icmp sge i64 {left}, {v.lanes}")
+        inner.when(whole, lambda: of(Part()))
+        inner.when(inner.value(f"xor i1 {whole}, true"), lambda: of(Part(v.below(left))))
+
+    inner.loop(0, "%width", v.lanes, vector)
+    given = "ptr %sums, i64 %width, ptr %place, i64 %step, i64 %rows, i64 %inside, i1 %again, i1 %biased, ptr %bias"
+    _function(c, f"@write({given})", inner)

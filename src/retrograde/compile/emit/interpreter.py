@@ -10,6 +10,7 @@ import ctypes
 import functools
 import importlib
 import sys
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,14 +22,19 @@ TYPE, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 24, 32, 56, 64
 """Where in an object its type stands, and in an array of NumPy's its number of axes, sizes, dtype and flags."""
 ITEMS = 24
 """Where in a tuple its first element stands, and in a list the address of its."""
+CONTENT = 16
+"""Where a cell has what it holds, a dict, a list and a tuple the number of their entries."""
 ORDERED = 0x1 | 0x100
 """Of an array's flags: contiguous in C's order, and aligned."""
+_MEMBER, _OFFSET = 40, 16
+"""Where the descriptor of a slot has the address of what describes it, and where in that the slot's place in an object is."""
 _NEW = 94
 """The place of PyArray_NewFromDescr in NumPy's table of functions; that of the type of arrays is 2."""
 
 FUNCTIONS = {
     "PyDict_GetItemWithError": "ptr", "PyErr_Clear": "void", "PyObject_GetAttr": "ptr", "Py_IncRef": "void", "Py_DecRef": "void",
     "PyObject_Vectorcall": "ptr", "PyTuple_New": "ptr", "PyList_New": "ptr", "PyLong_AsLongLong": "i64",
+    "PyObject_SetAttr": "i32", "PyErr_ExceptionMatches": "i32",
     "PyErr_Occurred": "ptr", "PyEval_SaveThread": "ptr", "PyEval_RestoreThread": "void",
 }  # fmt: skip
 """What generated code calls of the interpreter, all of it of its stable interface, and what that returns."""
@@ -92,6 +98,23 @@ def offered() -> bool:
         and word(a, DESCR) == id(a.dtype) and number(a, FLAGS) & ORDERED == ORDERED == a.flags.num & ORDERED
         and not number(a[:, :2], FLAGS) & 1 and word(t, ITEMS + 8) == id(t[1])
     )  # fmt: skip
+
+
+def slot_of(cls: type, name: str) -> int:
+    """Where an object of a class has one of its slots."""
+    return ctypes.c_int64.from_address(word(vars(cls)[name], _MEMBER) + _OFFSET).value
+
+
+def slots_are_read(cls: type, names: Sequence[str]) -> bool:
+    """Whether objects of a class have these slots where `slot_of` says."""
+    if any(type(vars(cls).get(name)) is not types.MemberDescriptorType for name in names):
+        return False
+    one: Any = object.__new__(cls)
+    places = [slot_of(cls, name) for name in names]
+    for name in names:
+        vars(cls)[name].__set__(one, name)
+    return all(0 < at < 256 and word(one, at) == id(name) for name, at in zip(names, places))
+
 
 def spec(shape: Sequence[int], dtype: np.dtype) -> Words:
     """A dtype and a shape, as `fits` compares them."""

@@ -17,12 +17,13 @@ from ..passes.again import again
 from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
-from ..passes.fuse import Group, Partition, partition
+from ..passes.fuse import Group, Partition, joins, partition
 from ..passes.linear import spared
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
 from . import registers
 from .batches import BatchKernel
 from .expressions import expressible
+from .joins import JoinKernel
 from .kernel import Kernel
 from .program import Program, Routine
 from .program import available as available
@@ -32,13 +33,19 @@ _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
 
 
-def _in_segments(step: Any) -> bool:
-    """Whether a step is a part of a segment; else it is a primitive that Python calls."""
+def _has_code(step: Any) -> bool:
+    """Whether a step is a part of a segment, or one by itself; else it is a primitive that Python calls, but for `joins` beside
+    such steps."""
     return isinstance(step, Group) or step.prim in (TILES, PRODUCTS)
 
 
+def _fits(step: Any) -> bool:
+    """Whether a step may be a part of a segment."""
+    return _has_code(step) or joins(step)
+
+
 class Segment:
-    """Groups of equations, and `tiles` and `products` equations, that one function computes.
+    """Groups of equations, `tiles` and `products` equations, and arrays put side by side, that one function computes.
 
     takes: the bases that it reads, as contiguous arrays. gives: what it computes for others.
     """
@@ -52,13 +59,13 @@ class Segment:
                 for v in e.inputs:
                     if v is not None and not (isinstance(step, Group) and parts.accesses[v].base in step.made):
                         needed.add(parts.accesses[v].base)
-        self.kernels: list[Kernel | TilesKernel | BatchKernel] = []
+        self.kernels: list[Kernel | TilesKernel | BatchKernel | JoinKernel] = []
         for k, step in enumerate(steps):
             if isinstance(step, Group):
                 stored = [v for v in step.made if v in needed]
                 self.kernels.append(Kernel(f"kernel{k}", step, parts.accesses, stored, constants))
             else:
-                made_by = TilesKernel if step.prim is TILES else BatchKernel
+                made_by = TilesKernel if step.prim is TILES else BatchKernel if step.prim is PRODUCTS else JoinKernel
                 self.kernels.append(made_by(f"kernel{k}", step, parts.accesses))
         made = {v for step in steps for v in (step.made if isinstance(step, Group) else step.outputs)}
         taken = [b for k in self.kernels for b in k.takes()]
@@ -134,25 +141,28 @@ class Emitted:
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
         blocks: list[list[Any]] = []
         for step in parts.steps:
-            if _in_segments(step) and blocks and _in_segments(blocks[-1][0]) and not self._views_taken(step):
+            if blocks and _fits(blocks[-1][0]) and _fits(step) and not self._views_taken(step):
                 blocks[-1].append(step)
             else:
                 blocks.append([step])
+        blocks = [b for block in blocks for b in ([block] if any(map(_has_code, block)) else [[step] for step in block])]
+        self.called = {block[0] for block in blocks if not any(map(_has_code, block))}
+        """The equations that are no part of a segment."""
         block_of: dict[Variable, int] = {}
         for k, block in enumerate(blocks):
             for step in block:
-                if _in_segments(step):
+                if step not in self.called:
                     block_of.update((v, k) for v in (step.made if isinstance(step, Group) else step.outputs))
         outside = self._wanted()  # what more than one block or Python takes
         for number, block in enumerate(blocks):
             for step in block:
-                if _in_segments(step):
+                if step not in self.called:
                     equations = step.equations if isinstance(step, Group) else [step]
                     bases = {parts.accesses[v].base for e in equations for v in e.inputs if v is not None}
                     outside.update(b for b in bases if block_of.get(b) != number)
         self.pieces: list[Segment | Equation] = []
         for block in blocks:
-            if _in_segments(block[0]):
+            if block[0] not in self.called:
                 segment = Segment(block, parts, constants, outside)
                 if segment.gives:
                     self.pieces.append(segment)
@@ -175,7 +185,7 @@ class Emitted:
                 if isinstance(k, Kernel):
                     lines += [f"  {line}" for line in _described(k, name)]
                     continue
-                if isinstance(k, BatchKernel):
+                if isinstance(k, (BatchKernel, JoinKernel)):
                     lines.append(f"  {k.described()}")
                     continue
                 inner = k.tiles.graph.names()
@@ -204,7 +214,7 @@ class Emitted:
         found: set[Variable] = set()
         todo = list(self.graph.outputs)
         for e in self.parts.steps:
-            if isinstance(e, Equation) and (not _in_segments(e) or self._views_taken(e)):
+            if isinstance(e, Equation) and (e in self.called or self._views_taken(e)):
                 todo += [v for v in e.inputs if v is not None]
         while todo:
             v = todo.pop()

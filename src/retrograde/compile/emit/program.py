@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backend.jit import llvm, threads
+from ...backend.jit import llvm, products, threads, thresholds
 from .. import failures, verify
 from ..graph import Equation, Variable
 from ..passes import plan
@@ -81,6 +81,9 @@ def _in_order(x: np.ndarray) -> np.ndarray:
     return np.require(x, requirements=["C", "A"])
 
 
+_PRODUCTS = frozenset({"matmul", "project", "transposed_matmul", "affine"})
+
+
 class Program(NamedTuple):
     """code: of a module with `run`, in which routine k is called as s<k>, the primitive of equation k as op<k> with each
     parameter p<k>_NAME, in the k-th line of the function's body, and a constant by its name; None where the one routine is the
@@ -93,6 +96,13 @@ class Program(NamedTuple):
 
     def function(self) -> Callable[..., Sequence[Any]]:
         """The function; raises Missing where code is there no more."""
+        texts = [("segment", routine.text) for routine in self.routines.values() if routine.text is not None]
+        numbers = self._multiplied() if texts else set()
+        if len(texts) + len(numbers) > 1 and available():
+            with llvm.meanwhile(texts, threads.count()):
+                entry.offered()
+                for char in numbers:
+                    products.generates(char)
         if self.code is None:
             (routine,) = self.routines.values()
             return routine.function()
@@ -102,3 +112,12 @@ class Program(NamedTuple):
             scope.update((f"p{k}_{key}", x) for key, x in e.params.items())
         scope.update((f"s{k}", routine.function()) for k, routine in self.routines.items())
         return failures.function(self.code, scope, {k + 1: e for k, e in self.calls.items()})
+
+    def _multiplied(self) -> set[str]:
+        """The dtypes of which large matrices are multiplied by what is called."""
+        found = set[str]()
+        for e in self.calls.values():
+            x, out = e.inputs[0] if e.inputs else None, e.outputs[0]
+            if e.prim.name in _PRODUCTS and x is not None and x.size * (out.shape or (1,))[-1] >= thresholds.LEAST:
+                found.add(out.dtype.char)
+        return found

@@ -25,7 +25,7 @@ from ...backend.jit import llvm
 from ...core.node import Accumulate
 from ...core.value import Value
 from . import interpreter
-from .interpreter import ITEMS, TYPE, Code, Layout, fits, spec, word, words
+from .interpreter import CONTENT, ITEMS, TYPE, Code, Layout, fits, slot_of, slots_are_read, spec, word, words
 
 
 class _Missed:
@@ -39,12 +39,8 @@ MISSED = _Missed()
 MOST = 16
 """Arguments at most: each is compared with all others."""
 
-_CONTENT = 16
-"""Where a cell has what it holds, a dict and a list the number of their entries."""
 _USED, _VERSION = 24, 24
 """Where a set has the number of its entries, and a dict, of some versions of Python, a number that every change changes."""
-_MEMBER, _OFFSET = 40, 16
-"""Where the descriptor of a slot has the address of what describes it, and where in that the slot's place in an object is."""
 _NEW_SLOT = 65
 """The number of tp_new among the slots of types."""
 
@@ -64,7 +60,7 @@ _MADE, _GIVEN, _CONSTANT = range(3)
 _LEAF, _TUPLE, _LIST, _NONE = range(4)
 
 
-class _Fields(NamedTuple):
+class Fields(NamedTuple):
     """Where a `Value` has its fields, and a leaf its hooks."""
 
     array: int
@@ -73,13 +69,11 @@ class _Fields(NamedTuple):
     hooks: int
 
 
-_SLOTS = tuple([vars(Value)[name] for name in ("_a", "_node", "_level")]) + (vars(Accumulate)["hooks"],)
-
-
 @functools.cache
-def _fields() -> _Fields:
-    members = [word(slot, _MEMBER) for slot in _SLOTS]
-    return _Fields(*[ctypes.c_int64.from_address(m + _OFFSET).value for m in members])
+def value_fields() -> Fields:
+    """Where they are."""
+    array, node, level = (slot_of(Value, name) for name in ("_a", "_node", "_level"))
+    return Fields(array, node, level, slot_of(Accumulate, "hooks"))
 
 
 @functools.cache
@@ -87,20 +81,14 @@ def offered() -> bool:
     """Whether Python's objects lie in memory as they are read here."""
     if not interpreter.offered() or not llvm.available():
         return False
-    if any(type(slot) is not types.MemberDescriptorType for slot in _SLOTS):
+    if not slots_are_read(Value, ("_a", "_node", "_level")) or not slots_are_read(Accumulate, ("hooks",)):
         return False
-    cell, entries, items, value = types.CellType(MISSED), {1: 2, 3: 4}, [1, MISSED], object.__new__(Value)
+    cell, entries, items = types.CellType(MISSED), {1: 2, 3: 4}, [1, MISSED]
     ordered, some = OrderedDict(entries), {1, 2, 3}
-    value._a, value._node, value._level = MISSED, (), 0
-    leaf = object.__new__(Accumulate)
-    leaf.hooks = MISSED
-    found = _fields()
     return (
-        all(0 < at < 256 for at in found) and word(value, found.array) == id(MISSED) and word(value, found.node) == id(())
-        and word(value, found.level) == id(0) and word(leaf, found.hooks) == id(MISSED)
-        and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
-        and word(ordered, _CONTENT) == 2 and word(some, _USED) == 3
-        and word(items, _CONTENT) == 2
+        word(cell, CONTENT) == id(MISSED) and word(entries, CONTENT) == 2
+        and word(ordered, CONTENT) == 2 and word(some, _USED) == 3
+        and word(items, CONTENT) == 2
         and ctypes.c_int64.from_address(word(items, ITEMS) + 8).value == id(MISSED)
     )  # fmt: skip
 
@@ -130,7 +118,7 @@ class Look(NamedTuple):
 def entry_is(owner: Any, key: Any, was: Any) -> Look | None:
     """That what is found at a place is the same object; None where it takes Python to look there."""
     if type(owner) is types.CellType and key is None:
-        return Look(_WORD, id(owner) + _CONTENT, 0, id(was), (owner, was))
+        return Look(_WORD, id(owner) + CONTENT, 0, id(was), (owner, was))
     if type(owner) is types.MappingProxyType:  # the attributes of a class
         found = gc.get_referents(owner)
         owner = found[0] if len(found) == 1 else owner
@@ -145,7 +133,7 @@ def length_is(owner: Any, was: int) -> Look | None:
     """That a container has as many entries; None where it takes Python to count them."""
     if type(owner) is set:
         return Look(_WORD, id(owner) + _USED, 0, was, owner)
-    return Look(_WORD, id(owner) + _CONTENT, 0, was, owner) if type(owner) in (*_DICTS, list) else None
+    return Look(_WORD, id(owner) + CONTENT, 0, was, owner) if type(owner) in (*_DICTS, list) else None
 
 
 def tensor_is(x: Value, shape: Sequence[int], dtype: np.dtype, bare: bool) -> Look:
@@ -194,7 +182,7 @@ class Call(NamedTuple):
 
 def call(of: Call) -> Callable[..., Any] | None:
     """A function of tensors that does it and returns what the call does, or MISSED; None where that takes Python."""
-    steps = _steps(of.tree) if of.then is None else []
+    steps = container_steps(of.tree) if of.then is None else []
     if steps is None or len(of.arguments) > MOST or not offered():
         return None
     results = []
@@ -253,7 +241,7 @@ def _versioned() -> bool:
     return sys.version_info < (3, 13) and len(set(seen)) == len(seen) and word(d, _VERSION) == seen[-1]
 
 
-def _steps(tree: TreeDef) -> list[int] | None:
+def container_steps(tree: TreeDef) -> list[int] | None:
     """How a container is built of its leaves: pairs of a kind of step and a number; None where it takes Python."""
     found: list[int] = []
     if tree.kind is None:
@@ -263,7 +251,7 @@ def _steps(tree: TreeDef) -> list[int] | None:
     if tree.kind not in (tuple, list):
         return None
     for child in tree.children:
-        inner = _steps(child)
+        inner = container_steps(child)
         if inner is None:
             return None
         found += inner
@@ -273,7 +261,7 @@ def _steps(tree: TreeDef) -> list[int] | None:
 def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any] | None:
     """A function with its words; None where LLVM could not translate it."""
     address = _address(name)
-    return None if address is None else _LAYOUT.function(address, given | {"new": _maker()}, *kept)
+    return None if address is None else _LAYOUT.function(address, given | {"new": maker()}, *kept)
 
 
 @functools.cache
@@ -283,7 +271,7 @@ def _address(name: str) -> int | None:
 
 
 @functools.cache
-def _maker() -> int:
+def maker() -> int:
     """The address of what makes an object of a class: object.__new__, without the call of it."""
     slot = ctypes.pythonapi.PyType_GetSlot
     slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
@@ -309,7 +297,7 @@ def _none(code: Code, x: str) -> str:
 def _unchanged() -> str:
     """unchanged(words): whether all that is looked at is as it was."""
     code = Code(_LAYOUT.places)
-    fields = _fields()
+    fields = value_fields()
     looks = code.word("looks")
     ahead = code.value("alloca i64")  # how far the next look is
 
@@ -328,7 +316,7 @@ def _unchanged() -> str:
             same(code.value(f"ptrtoint ptr {found} to i64"))
 
         def item() -> None:
-            code.expect(code.compared("sgt", "i64", code.load("i64", place, _CONTENT), more), "no")
+            code.expect(code.compared("sgt", "i64", code.load("i64", place, CONTENT), more), "no")
             same(code.load("i64", code.load("ptr", place, ITEMS), code.mul(more, 8)))
 
         def tensor() -> None:
@@ -373,7 +361,7 @@ def _holds() -> str:
 def _call() -> str:
     """What `call` gives."""
     code = Code(_LAYOUT.places).entered()
-    fields = _fields()
+    fields = value_fields()
     count = code.word("argument_count", "i64")
     code.expect(code.compared("eq", "i64", "%count", count), "missed")
     array_type, none, zero = code.word("array"), code.word("none"), code.word("zero")
@@ -448,14 +436,9 @@ def _call() -> str:
         given = code.at("[3 x i64]", results, i)
         what, place = code.load("ptr", given, 8), code.at("ptr", leaves, i)
 
-        def made() -> None:
-            new = code.value(f"call ptr {code.word('new')}(ptr {what}, ptr {code.word('empty')}, ptr null)")
-            code.expect(code.compared("ne", "ptr", new, "null"), "failed")
+        def new() -> None:
             at = code.add(code.mul(code.load("i64", given, 16), 8), ITEMS)
-            for x, field in ((code.load("ptr", found, at), fields.array), (none, fields.node), (zero, fields.level)):
-                code.call("Py_IncRef", f"ptr {x}")
-                code.store("ptr", x, new, field)
-            code.do(f"store ptr {new}, ptr {place}")
+            code.do(f"store ptr {tensor(code, what, code.load('ptr', found, at), none)}, ptr {place}")
 
         def kept(x: str) -> None:
             code.call("Py_IncRef", f"ptr {x}")
@@ -464,10 +447,49 @@ def _call() -> str:
         def given_() -> None:
             kept(code.value(f"load ptr, ptr {code.at('ptr', '%args', code.load('i64', given, 8))}"))
 
-        code.cases(code.load("i64", given, 0), [made, given_, lambda: kept(what)])
+        code.cases(code.load("i64", given, 0), [new, given_, lambda: kept(what)])
 
     code.each(number, result)
     code.call("Py_DecRef", f"ptr {found}")
+    code.do(f"ret ptr {container(code, leaves, number)}")
+    code.label("failed")  # the exception is set; where there was no memory, what has been made stays
+    code.do("ret ptr null")
+    code.label("other")
+    code.call("Py_DecRef", f"ptr {found}")
+    code.do("br label %missed")
+    code.label("missed")
+    answer = code.word("missed")
+    code.call("Py_IncRef", f"ptr {answer}")
+    code.do(f"ret ptr {answer}")
+    return code.function("ptr @call(ptr %self, ptr %args, i64 %count)")
+
+
+def tensor(code: Code, cls: str, array: str, edge: str) -> str:
+    """A tensor of a class at level 0, with its array and its place on the tape; a label `failed` is gone to where there is no
+    memory."""
+    fields = value_fields()
+    new = made(code, cls)
+    for x, field in ((array, fields.array), (edge, fields.node), (code.word("zero"), fields.level)):
+        give(code, x, new, field)
+    return new
+
+
+def made(code: Code, cls: str) -> str:
+    """An object of a class, empty."""
+    new = code.value(f"call ptr {code.word('new')}(ptr {cls}, ptr {code.word('empty')}, ptr null)")
+    code.expect(code.compared("ne", "ptr", new, "null"), "failed")
+    return new
+
+
+def give(code: Code, x: str, to: str, at: int) -> None:
+    """Put an object into a field of another one that is empty."""
+    code.call("Py_IncRef", f"ptr {x}")
+    code.store("ptr", x, to, at)
+
+
+def container(code: Code, leaves: str, number: str) -> str:
+    """The container of so many leaves that the words say how to build; a label `failed` is gone to where there is no memory."""
+    none = code.word("none")
     steps = code.word("step_count", "i64")
     stack = code.value(f"alloca ptr, i64 {code.add(number, steps)}, align 16")
     where = code.value("alloca [2 x i64], align 16")  # how many leaves were taken, and how many parts lie on the stack
@@ -508,17 +530,7 @@ def _call() -> str:
         code.cases(code.load("i64", given, 0), kinds)
 
     code.each(steps, step)
-    code.do(f"ret ptr {code.load('ptr', stack, 0)}")
-    code.label("failed")  # the exception is set; where there was no memory, what has been made stays
-    code.do("ret ptr null")
-    code.label("other")
-    code.call("Py_DecRef", f"ptr {found}")
-    code.do("br label %missed")
-    code.label("missed")
-    answer = code.word("missed")
-    code.call("Py_IncRef", f"ptr {answer}")
-    code.do(f"ret ptr {answer}")
-    return code.function("ptr @call(ptr %self, ptr %args, i64 %count)")
+    return code.load("ptr", stack, 0)
 
 
 def _do(code: Code, name: str, x: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..graph import Equation, Graph, Variable
 from .batches import PRODUCTS
-from .fuse import MOST, WIDEST, Group, Partition, reduced
+from .fuse import MOST, WIDEST, Group, Partition, joins, reduced
 from .tiles import TILES
 
 
@@ -29,6 +29,8 @@ def explained(graph: Graph, parts: Partition, expressible: Callable[[Equation], 
             lines.append(f"tiles {k}: {gives} = {tiles.count} tiles, one after the other, of {inside}")
         elif step.prim is PRODUCTS:
             lines.append(f"products {k}: {gives} = {math.prod(step.params['batch'].lead)} products")
+        elif joins(step):
+            lines.append(f"join {k}: {gives} = {step.prim.name} of {len(step.inputs)} arrays, with the groups around it, if any")
         else:
             lines.append(f"call {k}: {gives} = {step.prim.name}, since {alone(step, expressible)}")
     return "\n".join(lines)

@@ -24,6 +24,9 @@ COLUMNS = 8
 MOST = 600
 """Equations of a group: a kernel of more is slow to translate, and its values do not stay in registers anyway."""
 
+APART = 16
+"""Arrays of different sizes that are put side by side by machine code at most: each has lines of its own."""
+
 REDUCTIONS = {"sum": "sum", "mean": "sum", "amax": "max", "amin": "min"}
 """The reductions that a kernel computes, and how."""
 
@@ -157,6 +160,13 @@ def reduced(e: Equation) -> Reduced | None:
     if over == axes[: len(over)]:
         return Reduced("columns", x.size // count, how, count, mean)
     return None
+
+
+def joins(e: Equation) -> bool:
+    """Whether an equation puts arrays side by side in a way that there is machine code for, within that of the groups around."""
+    sizes = {v.size for v in e.inputs if v is not None}
+    alike = all(v is not None and v.dtype == e.outputs[0].dtype for v in e.inputs)
+    return e.prim.name in ("concatenate", "stack") and alike and 0 not in sizes and (len(sizes) == 1 or len(e.inputs) <= APART)
 
 
 class Group:

@@ -31,6 +31,7 @@ from ...core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
 from ...tape import autograd, engine
 from ...tape.function import Custom
 from .. import pipeline
+from ..emit import history
 from ..graph import Equation, Graph, Variable
 from ..guards.effects import harmless
 from ..trace.sizes import Measured, numpy_of_sizes
@@ -414,9 +415,15 @@ class Forward:
             lines += [f"y{k} = new(class{k})", f"y{k}._a, y{k}._node, y{k}._level = found[{at}], {edge}, 0"]
         made = ", ".join(f"y{k}" for k in range(len(results)))
         lines.append(f"return {made if tree.kind is None else f'unflatten(tree, [{made}])'}")
-        exec("\n    ".join(lines), scope)  # noqa: S102 - our own source
+        exec(compile("\n    ".join(lines), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
         record: Callable[..., Any] = scope["record"]
-        return record
+        if self._foresight is None:
+            return record
+        given_out = [(at, cls, self.roots[at] is not None) for at, cls in results]
+        what = history.Recorded(
+            given, captured, self._picked, self._call, _NONE, scope["outs"], _step, given_out, tree, record
+        )  # fmt: skip
+        return history.record(what, self._foresight, Joint) or record
 
     def _outputs(self, arrays: list[Any]) -> tuple[Sequence[Any], Joint | None]:
         """The outputs for NumPy's arrays, and what has computed gradients, too, if it has: they stand behind the outputs."""

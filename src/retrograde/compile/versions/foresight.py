@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import pipeline
+from ..emit import history
 from ..graph import Graph
 
 EARNED, FOR_EACH = 8, 4
@@ -38,7 +39,7 @@ class Joint:
     where some have none, or two have one array.
     """
 
-    __slots__ = ("_operands", "code", "foresight", "key", "ordered", "output", "places", "run")
+    __slots__ = ("_operands", "code", "foresight", "hand", "key", "ordered", "output", "places", "run")
 
     def __init__(
         self, foresight: Foresight, key: Key, code: Callable[..., Sequence[Any]], places: Sequence[tuple[int, int]],
@@ -49,12 +50,15 @@ class Joint:
         self.ordered: tuple[int, ...] | None = None
         self.run = self._first
         """The code, once it has run."""
+        self.hand: Callable[..., tuple[Any, ...] | None] | None = None
+        """What does in machine code what `handed_out` of tape/engine.py does, where that may be."""
 
     def _first(self, *arrays: np.ndarray) -> Sequence[Any]:
         found = self.code(*arrays)
         apart = len({id(found[at]) for _, at in self.places}) == self._operands
         if apart and [i for i, _ in self.places] == list(range(self._operands)):
             self.ordered = tuple([at for _, at in self.places])
+            self.hand = history.hand(Foresight, Joint)
         self.run = self.code
         return found
 

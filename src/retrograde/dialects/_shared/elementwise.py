@@ -18,6 +18,7 @@ from ..._state import OBSERVERS, SWITCHED, state
 from ...core.number import Number
 from ...core.value import Value
 from ...tape import inplace, mutation
+from .registry import defined
 
 Function = Callable[..., Any]
 
@@ -112,9 +113,11 @@ class Builders:
         }  # fmt: skip
         x, y = parameters
         source = _TEMPLATE.format(x=x, y=y, rest=rest)
-        exec(source, self._scope)  # noqa: S102 - our own template; the only way to give a parameter a chosen name
+        name = "<retrograde functions of two operands>"
+        exec(compile(source, name, "exec"), self._scope)  # noqa: S102 - our own template; the only way to give a parameter a chosen name
         if one is not None and one != x:  # the operand of a function of one has another name than the first of two
-            exec(_TEMPLATE.format(x=one, y=y, rest=rest).partition("\n\n\n")[0], self._scope)  # noqa: S102 - the same
+            source = _TEMPLATE.format(x=one, y=y, rest=rest).partition("\n\n\n")[0]
+            exec(compile(source, name, "exec"), self._scope)  # noqa: S102 - the same
 
     def unary(self, name: str, op: Any, rule: Any = None, *, fast: str = "f", **params: Any) -> Function:
         """The function of one tensor that a primitive computes.
@@ -123,15 +126,15 @@ class Builders:
         parameters of the primitive.
         """
         f: Function = self._scope["make_unary"](name, _bound(op, params), rule, fast)
-        return _described(f, name, f"The elementwise `{name}` of a tensor.")
+        return defined(name, f, f"The elementwise `{name}` of a tensor.")
 
     def binary(
         self, name: str, op: Any, rule: Any = None, *, fast: str = "f", numbers: bool = True, **params: Any
     ) -> Function:
         """The function of two operands that a primitive computes; `numbers`: the second may be a Python number."""
         f: Function = self._scope["make_binary"](name, _bound(op, params), rule, fast, numbers)
-        return _described(
-            f, name, f"The elementwise `{name}` of two tensors{', or a tensor and a number' if numbers else ''}."
+        return defined(
+            name, f, f"The elementwise `{name}` of two tensors{', or a tensor and a number' if numbers else ''}."
         )
 
     def in_place_operator(self, name: str, f: Function, ufunc: np.ufunc | None = None) -> Function:
@@ -151,19 +154,12 @@ class Builders:
 
             return inplace.update(name, self, compute)
 
-        method.__name__ = method.__qualname__ = name
-        return method
+        return defined(name, method)
 
 
 def _bound(op: Any, params: dict[str, Any]) -> Function:
     bind: Function = op.prim.bind
     return functools.partial(bind, **params) if params else bind
-
-
-def _described(f: Function, name: str, doc: str) -> Function:
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    return f
 
 
 def operator(f: Function) -> Function:
@@ -262,6 +258,4 @@ def in_place_method(name: str, general: Function, ufunc: np.ufunc) -> Function:
             return self
         return general(self, other, *last, **options)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = general.__doc__
-    return method
+    return defined(name, method, general.__doc__)

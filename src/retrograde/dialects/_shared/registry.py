@@ -31,7 +31,8 @@ class Registry:
     write_out: `write_out(name, result, out)` writes a result into the tensor given as `out=` and returns it.
     in_place_functions: whether the module offers the in-place forms too. second_names: parameters that functions which
     have them take under another name as well, as {"dim": "axis"}; methods then take `out=` too. tensor_class: the
-    dialect's tensor, set by the file that defines it, for files that it builds on.
+    dialect's tensor, set by the file that defines it, for files that it builds on. path: `path(owner, name)` gives what
+    stands for a module that is no file of its own, or None.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Registry:
         self._in_place_functions = in_place_functions
         self._second_names = second_names or {}
         self.tensor_class: Any = None
+        self.path: Callable[[str, str], Any] | None = None
 
     def api(
         self, *names: str, function: bool = True, method: bool = True, in_place: bool = False, out: bool = False,
@@ -72,6 +74,14 @@ class Registry:
             return f
 
         return register
+
+    def row(self, names: str, f: Callable[..., Any], doc: str, **options: bool) -> Any:
+        """Register a function that one expression says: its names (with spaces between), the lambda, what it is.
+
+        options: as `api` takes them.
+        """
+        first, *others = names.split()
+        return self.api(first, *others, **options)(defined(first, f, doc))  # type: ignore[arg-type]
 
     def in_place_form(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         """The method that computes `f(self, ...)` and writes it into `self`."""
@@ -133,6 +143,29 @@ class Registry:
         )))  # fmt: skip
         error.name = name
         return error
+
+    def attributes(
+        self, module: dict[str, Any], *submodules: str, known: Iterable[str] | None = None, **elsewhere: str
+    ) -> Callable[[str], Any]:  # fmt: skip
+        """The `__getattr__` of a module, given its `globals()`: what a program that does not ask for it need not load.
+
+        submodules: those that are imported when they are asked for. elsewhere: names, and the submodule that has each.
+        known: the names that there are, to say what is near another one: `__all__`, or all of the module.
+        """
+        package: str = module["__name__"]
+        owner = package.removeprefix("retrograde.dialects.")
+
+        def __getattr__(name: str) -> Any:
+            if name in submodules:
+                return submodule(package, name)
+            if name in elsewhere:
+                return getattr(submodule(package, elsewhere[name]), name)
+            if self.path is not None and (found := self.path(owner, name)) is not None:
+                return found
+            there = known or module.get("__all__") or module
+            raise self.missing(owner, name, lambda: (*there, *submodules, *elsewhere))
+
+        return __getattr__
 
 
 def owned(namespace: dict[str, Any], names: Iterable[str]) -> None:
@@ -211,6 +244,14 @@ def _edits(a: str, b: str) -> int:
         for j, y in enumerate(b, 1):
             row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
     return row[-1]
+
+
+def defined(name: str, f: Any, doc: str | None = None) -> Any:
+    """A function that is made in another one, or that one expression says, with its name and what it is."""
+    f.__name__ = f.__qualname__ = name
+    if doc is not None:
+        f.__doc__ = doc
+    return f
 
 
 def named(f: Any, name: str) -> Any:

@@ -7,13 +7,10 @@ raises an AttributeError that says what is near.
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
 from ..._version import __version__ as _retrograde_version
 from .._shared.guard import enter as _enter
 from . import _dtype
-from ._api import missing as _missing
-from ._api import submodule as _submodule
+from ._api import attributes as _attributes
 from ._parameter import Parameter, ParameterTuple
 from ._tensor import Tensor, install_methods
 
@@ -71,7 +68,6 @@ _LAZY = (
     "version",
 )  # fmt: skip
 
-
 _FROM_TRAIN = frozenset((
     "Accuracy", "Callback", "CheckpointConfig", "ConfusionMatrix", "CosineSimilarity", "Dice",
     "DynamicLossScaleManager", "EarlyStopping", "F1", "Fbeta", "FixedLossScaleManager", "History", "LambdaCallback",
@@ -91,10 +87,4 @@ def _as_framework() -> None:
     if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":
         numpy.set_printoptions(legacy="1.25")
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _FROM_TRAIN:
-        return getattr(_submodule(__name__, "train"), name)
-    if name in _LAZY:  # packages that most programs do not use cost no import time
-        return _submodule(__name__, name)
-    raise _missing("mindspore", name, globals())
+__getattr__ = _attributes(globals(), *_LAZY, **dict.fromkeys(_FROM_TRAIN, "train"))

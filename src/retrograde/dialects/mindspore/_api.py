@@ -5,20 +5,17 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ..._errors import ShapeError
 from ...core.value import Value, dtype_of
+from .._shared.arguments import raising
 from .._shared.registry import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
-    "submodule", "value_errors",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place_form", "missing",
+    "named", "near", "row", "submodule", "value_errors",
 ]  # fmt: skip
 
 
@@ -32,21 +29,12 @@ def check_cast(name: str, result: Value, target: Value) -> None:
         )
 
 
-def value_errors(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Shapes and axes that do not fit raise ValueError in `f`, as users of MindSpore expect."""
-
-    @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return f(*args, **kwargs)
-        except (ShapeError, np.exceptions.AxisError) as error:
-            raise ValueError(str(error)) from None
-
-    return wrapper
-
+value_errors = raising(ValueError, ShapeError, np.exceptions.AxisError)
+"""Let shapes and axes that do not fit raise ValueError in a function, as users of MindSpore expect."""
 
 REGISTRY = Registry("mindspore", "MindSpore", check_cast)
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
+attributes, row = REGISTRY.attributes, REGISTRY.row
 FUNCTIONS = REGISTRY.functions
 """What `mindspore.ops` offers as functions, by name."""
 METHODS = REGISTRY.methods

@@ -15,8 +15,9 @@ from ...ops import selection as sel
 from ...ops import special as sp
 from ...ops import structural as st
 from .._shared.elementwise import constant
+from .._shared.registry import defined
 from . import _zero_division as zero_division
-from ._api import api
+from ._api import api, row
 from ._arithmetic import div, mul, pow, sub
 from ._dtype import FROM_NUMPY, float64
 from ._promote import (
@@ -91,9 +92,8 @@ def _rest(name: str, quotient: Callable[[Any, Any], Any], whole: Any) -> Functio
             return zero_division.rest(whole(x, y), x, y)
         return ew.subtract(x, ew.multiply(quotient(x, y), y))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = "The rest of a division, with the sign of the " + ("dividend." if name == "fmod" else "divisor.")
-    return f
+    return defined(name, f,
+        "The rest of a division, with the sign of the " + ("dividend." if name == "fmod" else "divisor."))  # fmt: skip
 
 
 fmod = api("fmod")(_rest("fmod", lambda x, y: sel.trunc(ew.divide(x, y)), ew.fmod))
@@ -112,9 +112,7 @@ def _logical(name: str, op: Any) -> Function:
         bools = [st.cast(x, dtype=np.dtype(bool)) if isinstance(x, Value) else np.asarray(x) for x in (input, other)]
         return op(*bools)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The `{name}` of truth values, elementwise; what is not zero is true."
-    return f
+    return defined(name, f, f"The `{name}` of truth values, elementwise; what is not zero is true.")
 
 
 logical_and = api("logical_and")(_logical("logical_and", cmp.logical_and))
@@ -288,13 +286,6 @@ def _added(op: str, x: Any) -> Any:
     return st.copy(total) if len(x) == 1 else total
 
 
-@api("addn", method=False)
-def addn(x: Any) -> Any:
-    """The sum of tensors of one shape."""
-    return _added("addn", x)
-
-
-@api("accumulate_n", method=False)
-def accumulate_n(x: Any) -> Any:
-    """The sum of tensors of one shape and dtype."""
-    return _added("accumulate_n", x)
+addn = row("addn", lambda x: _added("addn", x), "The sum of tensors of one shape.", method=False)
+accumulate_n = row("accumulate_n", lambda x: _added("accumulate_n", x),
+    "The sum of tensors of one shape and dtype.", method=False)  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
-from ._api import api
+from ._api import api, row
 from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64, only_dtype
 from ._promote import FLOATING, single, tensor_argument
 from ._tensor import Tensor, from_array
@@ -93,16 +93,10 @@ def _like(op: str, x: Any, dtype: Any, value: Any) -> Tensor:
     return _filled(tuple(shape_of(x)), value, _given(op, dtype, FROM_NUMPY[dtype_of(x)]))
 
 
-@api(method=False)
-def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Ones of the shape and dtype of a tensor."""
-    return _like("ones_like", input, dtype, 1)
-
-
-@api(method=False)
-def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Zeros of the shape and dtype of a tensor."""
-    return _like("zeros_like", input, dtype, 0)
+ones_like = row("ones_like", lambda input, *, dtype=None: _like("ones_like", input, dtype, 1),
+    "Ones of the shape and dtype of a tensor.", method=False)  # fmt: skip
+zeros_like = row("zeros_like", lambda input, *, dtype=None: _like("zeros_like", input, dtype, 0),
+    "Zeros of the shape and dtype of a tensor.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -111,16 +105,10 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     return _like("full_like", input, dtype, number(fill_value))
 
 
-@api(method=False)
-def fills(x: Any, value: Any) -> Tensor:
-    """One value in the shape and dtype of a tensor."""
-    return _like("fills", x, None, number(value))
-
-
-@api("fill", function=False)
-def fill_method(self: Any, value: Any) -> Tensor:
-    """A tensor of one value in the shape and dtype of this one."""
-    return _like("fill", self, None, number(value))
+fills = row("fills", lambda x, value: _like("fills", x, None, number(value)),
+    "One value in the shape and dtype of a tensor.", method=False)  # fmt: skip
+fill_method = row("fill", lambda self, value: _like("fill", self, None, number(value)),
+    "A tensor of one value in the shape and dtype of this one.", function=False)  # fmt: skip
 
 
 def _new(name: str, value: int) -> None:

@@ -17,6 +17,7 @@ from ...ops.scatter_reduce import scatter_reduce
 from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
+from .._shared.registry import defined
 from ._api import FUNCTIONS, METHODS, api
 from ._assign import write, written
 from ._dtype import FROM_NUMPY, int64
@@ -202,9 +203,7 @@ def _scatter_nd(name: str, how: str) -> Function:
             raise ValueError(f"{name}: indices must have at least one axis")
         return _scattered(name, x, _places(name, at, tuple(shape_of(x)), shape_of(at)[-1]), updates, how)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The tensor with updates ({how}) at places that the last axis of `indices` spells out."
-    return f
+    return defined(name, f, f"The tensor with updates ({how}) at places that the last axis of `indices` spells out.")
 
 
 TENSOR_SCATTER = {how: _scatter_nd(f"tensor_scatter_{how}", how) for how in
@@ -539,9 +538,7 @@ def _segments(name: str, how: str, initial: Callable[[np.dtype], Any]) -> Functi
         rows = st.reshape(x, shape=(ids.size, *rest))
         return _scattered(name, start, [st.reshape(ids, shape=(ids.size,))], rows, how)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = "For each segment the elements (slices) with its id, combined."
-    return f
+    return defined(name, f, "For each segment the elements (slices) with its id, combined.")
 
 
 def _lowest(d: np.dtype) -> Any:

@@ -16,8 +16,8 @@ from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
-from .._shared.registry import aliases
-from ._api import api
+from .._shared.registry import aliases, defined
+from ._api import api, row
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -52,16 +52,10 @@ def _cat(op: str, tensors: Any, axis: Any) -> Any:
     return st.concatenate(*parts, axis=i)
 
 
-@api(method=False)
-def cat(tensors: Any, axis: int = 0) -> Any:
-    """Tensors joined along an axis, in their common dtype."""
-    return _cat("cat", tensors, axis)
-
-
-@api("concat", method=False)
-def concat(tensors: Any, axis: int = 0) -> Any:
-    """Tensors joined along an axis, in their common dtype."""
-    return _cat("concat", tensors, axis)
+cat = row("cat", lambda tensors, axis=0: _cat("cat", tensors, axis),
+    "Tensors joined along an axis, in their common dtype.", method=False)  # fmt: skip
+concat = row("concat", lambda tensors, axis=0: _cat("concat", tensors, axis),
+    "Tensors joined along an axis, in their common dtype.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -81,9 +75,7 @@ for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
         def f(tensors: Any) -> Any:
             return join(tensors_of(name, tensors))
 
-        f.__name__ = f.__qualname__ = name
-        f.__doc__ = f"Tensors joined as NumPy's `{name}` does."
-        return f
+        return defined(name, f, f"Tensors joined as NumPy's `{name}` does.")
 
     api(_name, method=False, seconds={"inputs": "tensors"})(_joiner(_name))
 

@@ -16,6 +16,7 @@ from ...ops import elementwise as ew
 from ...ops import reduction as rd
 from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
+from .._shared.arguments import sizes_per_axis
 from .._shared.axes import axis_of, integer, integers
 from ._api import api, value_errors
 from ._dtype import as_dtype
@@ -27,14 +28,7 @@ from ._tensor import from_array
 Function = Callable[..., Any]
 
 
-def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
-    """An int for every axis, or one per axis."""
-    found = integers(op, name, value)
-    if len(found) == 1:
-        return found * axes
-    if len(found) != axes:
-        raise ValueError(f"{op}: {name} must be an int or {axes} of them, got {value}")
-    return found
+per_axis = sizes_per_axis(integer, ValueError)
 
 
 def pads(op: str, pad_mode: str, padding: Any, size: Any, kernel: Any, stride: Any, dilation: Any) -> Any:

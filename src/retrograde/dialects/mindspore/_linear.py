@@ -17,7 +17,7 @@ from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers
-from ._api import FUNCTIONS, api, value_errors
+from ._api import FUNCTIONS, api, row, value_errors
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
 from ._promote import FLOAT, FLOATING, pair, result_dtype, same_dtype, single, tensor_argument, to_dtype
@@ -265,17 +265,10 @@ def inverse(input: Any) -> Any:
 
 api("inv", function=False)(inverse)
 
-
-@api("det", "matrix_determinant")
-def det(input: Any) -> Any:
-    """The determinant of matrices."""
-    return native_linalg.det(_square("det", input))
-
-
-@api("slogdet", "log_matrix_determinant")
-def slogdet(input: Any) -> tuple[Any, Any]:
-    """The sign of the determinant and the logarithm of its size."""
-    return tuple(native_linalg.slogdet(_square("slogdet", input)))  # type: ignore[return-value]
+det = row("det matrix_determinant", lambda input: native_linalg.det(_square("det", input)),
+    "The determinant of matrices.")  # fmt: skip
+slogdet = row("slogdet log_matrix_determinant", lambda input: tuple(native_linalg.slogdet(_square("slogdet", input))),
+    "The sign of the determinant and the logarithm of its size.")  # fmt: skip
 
 
 @api()
@@ -360,16 +353,9 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     return s, u, transposed(st.conj(vh) if dtype_of(vh).kind == "c" else vh)
 
 
-@api(method=False)
-def eig(A: Any) -> tuple[Any, Any]:
-    """The eigenvalues and eigenvectors of matrices."""
-    return tuple(native_linalg.eig(_square("eig", A, "A")))  # type: ignore[return-value]
-
-
-@api()
-def eigvals(A: Any) -> Any:
-    """The eigenvalues of matrices."""
-    return native_linalg.eigvals(_square("eigvals", A, "A"))
+eig = row("eig", lambda A: tuple(native_linalg.eig(_square("eig", A, "A"))),
+    "The eigenvalues and eigenvectors of matrices.", method=False)  # fmt: skip
+eigvals = row("eigvals", lambda A: native_linalg.eigvals(_square("eigvals", A, "A")), "The eigenvalues of matrices.")
 
 
 @api("qr", method=False)

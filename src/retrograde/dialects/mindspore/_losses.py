@@ -10,7 +10,7 @@ import numpy as np
 from ...core.unwrap import constant
 from ...core.value import Value, dtype_of
 from ...learn import losses as formulas
-from ...learn.losses import reduced
+from ...learn.losses import check_reduction, reduced
 from ...ops import activation as act
 from ...ops import elementwise as ew
 from ...ops import loss as ls
@@ -25,16 +25,8 @@ from ._promote import FLOAT, FLOATING, NUMBER, pair, same_dtype, single, tensor_
 from ._reductions import mean
 from ._tensor import from_array
 
-_REDUCTIONS = ("none", "mean", "sum")
 _LOWEST = math.log(1e-12)
 """What the logarithm of a probability of 0 counts as in `binary_cross_entropy`."""
-
-
-def check_reduction(op: str, reduction: Any, known: tuple[str, ...] = _REDUCTIONS) -> str:
-    """The reduction, if it is known; raises ValueError otherwise."""
-    if reduction not in known:
-        raise ValueError(f"{op}: reduction must be one of {', '.join(map(repr, known))}, got {reduction!r}")
-    return str(reduction)
 
 
 def _pair(
@@ -141,12 +133,8 @@ def binary_cross_entropy_with_logits(
 @api(method=False)
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Any:
     """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities and labels constant."""
-    check_reduction("kl_div", reduction, (*_REDUCTIONS, "batchmean"))
     x, y = _pair("kl_div", logits, labels, ("logits", "labels"), one_dtype=True)
-    losses = formulas.kl_divergence(x, constant(y))
-    if reduction == "batchmean":
-        return reduced(losses, "sum") / x.shape[0]
-    return reduced(losses, reduction)
+    return formulas.divergence(formulas.kl_divergence(x, constant(y)), reduction, "kl_div", x.shape)
 
 
 @api(method=False)
@@ -155,7 +143,6 @@ def gaussian_nll_loss(
 ) -> Any:
     """The negative log likelihood of a Gaussian with mean `x` and variance `var` (at least eps)."""
     op = "gaussian_nll_loss"
-    check_reduction(op, reduction)
     x, y = _pair(op, x, target, ("x", "target"), same_shape=False)
     if not isinstance(var, Value):
         raise TypeError(f"{op}: var must be a Tensor, got {type(var).__name__}")
@@ -167,7 +154,7 @@ def gaussian_nll_loss(
     if bool((var._concrete(op) < 0).any()):
         raise ValueError(f"{op}: var must not be negative")
     bounded = sel.maximum(var, np.asarray(eps, dtype_of(var)), ties="half")
-    return reduced(formulas.gaussian_nll(x, y, bounded, full, 0.0), reduction)
+    return reduced(formulas.gaussian_nll(x, y, bounded, full, 0.0), reduction, op)
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -182,19 +169,17 @@ def _half_positive(x: Any) -> Any:
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
     op = "margin_ranking_loss"
-    check_reduction(op, reduction)
     x, y = _pair(op, input1, input2, ("input1", "input2"), one_dtype=True)
     y1 = to_dtype(tensor_argument(op, target, "target"), x.dtype)
-    return reduced(formulas.margin_ranking(x, y, y1, float(margin)), reduction)
+    return reduced(formulas.margin_ranking(x, y, y1, float(margin)), reduction, op)
 
 
 @api(method=False)
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
     """The input where the target is 1, max(0, margin - input) where it is -1."""
     op = "hinge_embedding_loss"
-    check_reduction(op, reduction)
     x, y = single(op, inputs, FLOATING), tensor_argument(op, targets, "targets")
-    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), _half_positive), reduction)
+    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), _half_positive), reduction, op)
 
 
 @api(method=False)
@@ -218,21 +203,16 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any
 def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     """1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1."""
     op = "cosine_embedding_loss"
-    check_reduction(op, reduction)
     x, y = _pair(op, input1, input2, ("input1", "input2"), same_shape=False)
     target = tensor_argument(op, target, "target")
     if not -1 <= margin <= 1:
         raise ValueError(f"{op}: margin must lie in [-1, 1], got {margin}")
     if target.ndim + 1 != max(x.ndim, y.ndim):
         raise ValueError(f"{op}: a target of {target.ndim} axes goes with inputs of {target.ndim + 1}")
-    i = x.ndim - 1 if x.ndim == 1 else 1
-
-    def inner(a: Any, b: Any) -> Any:
-        return rd.sum(a * b, axis=(i,), keepdims=False)
-
-    products = (inner(x, y), inner(x, x), inner(y, y))
-    losses = formulas.cosine_embedding(*products, target == 1, target == -1, float(margin), positive=_half_positive)
-    return reduced(losses, reduction)
+    losses = formulas.cosine_embedding(
+        x, y, x.ndim - 1 if x.ndim == 1 else 1, target == 1, target == -1, float(margin), positive=_half_positive
+    )
+    return reduced(losses, reduction, op)
 
 
 @api(method=False)
@@ -244,26 +224,21 @@ def triplet_margin_loss(
     from ._norms import vector_norm
 
     op = "triplet_margin_loss"
-    check_reduction(op, reduction)
     a, b, c = (single(op, x, FLOATING) for x in (anchor, positive, negative))
 
     def distance(x: Any, y: Any) -> Any:
         return vector_norm(x - y + float(eps), p, -1)
 
-    far = distance(a, c)
-    if swap:
-        far = sel.minimum(far, distance(b, c), ties="half")
-    return reduced(formulas.triplet(distance(a, b), far, float(margin), act.relu), reduction)
+    return reduced(formulas.triplet(distance, a, b, c, float(margin), swap, act.relu), reduction, op)
 
 
 @api(method=False)
 def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
     """The binary cross entropy of the sigmoids of the input, averaged over the last axis."""
     op = "multilabel_soft_margin_loss"
-    check_reduction(op, reduction)
     x, y = _pair(op, input, target)
     weight = None if weight is None else to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
-    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction)
+    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction, op)
 
 
 def _labels(op: str, x: Any, target: Any) -> Any:

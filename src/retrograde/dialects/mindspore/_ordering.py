@@ -17,6 +17,7 @@ from ...tape import inplace
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers, length_of
+from .._shared.registry import defined
 from ._api import FUNCTIONS, api
 from ._dtype import FROM_NUMPY, as_dtype, int32, int64
 from ._gather import positions
@@ -247,9 +248,7 @@ def _triangle(name: str, op: Any) -> Function:
             raise ValueError(f"{name}: wanted at least two axes, got shape {x.shape}")
         return op(x, k=integer(name, "diagonal", diagonal))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The {'lower' if name == 'tril' else 'upper'} triangle of matrices, zeros elsewhere."
-    return f
+    return defined(name, f, f"The {'lower' if name == 'tril' else 'upper'} triangle of matrices, zeros elsewhere.")
 
 
 tril = api("tril")(_triangle("tril", triangular.tril))

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, make, ndim_of
 from ...ops.structural import carry, cast
+from .._shared.arguments import tensor_check
 from .._shared.elementwise import Builders, constant
 from ._api import REGISTRY, check_cast
 from ._dtype import FROM_NUMPY, Number, bool_, complex64, float32, int64, promote_types
@@ -85,11 +86,7 @@ def settle(op: str, d: Number, kinds: str | None) -> Number:
     return {".": d, "f": float32, "i": int64}[rule]
 
 
-def tensor_argument(op: str, x: Any, argument: str = "input") -> Value:
-    """`x` itself if it is a tensor; raises TypeError otherwise."""
-    if isinstance(x, Value):
-        return x
-    raise TypeError(f"{op}: {argument} must be a Tensor, got {type(x).__name__}; use Tensor(...)")
+tensor_argument = tensor_check(TypeError, "use Tensor(...)", "input")
 
 
 def single(op: str, x: Any, kinds: str | None = None) -> Value:

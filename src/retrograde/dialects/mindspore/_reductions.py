@@ -24,7 +24,8 @@ from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer, spread
-from ._api import api
+from .._shared.registry import defined
+from ._api import api, row
 from ._binary import maximum, minimum
 from ._dtype import float32, int32, int64, only_dtype
 from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
@@ -182,9 +183,7 @@ def _truth(name: str, op: Any) -> Function:
         x = tensor_argument(name, input)
         return op(x, axis=_reduced(name, x, axis), keepdims=_flag(name, "keep_dims", keep_dims))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero."
-    return f
+    return defined(name, f, f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero.")
 
 
 all = api("all")(_truth("all", rd.all))
@@ -377,16 +376,10 @@ def _median(op: str, input: Any, axis: Any, keepdims: bool, ignore_nan: bool) ->
     return values, to_dtype(at, int64)
 
 
-@api()
-def median(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Any, Any]:
-    """The median along an axis (the lower one of an even number) and its position."""
-    return _median("median", input, axis, keepdims, False)
-
-
-@api()
-def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Any, Any]:
-    """The median along an axis of the elements that are not nan, and its position."""
-    return _median("nanmedian", input, axis, keepdims, True)
+median = row("median", lambda input, axis=-1, keepdims=False: _median("median", input, axis, keepdims, False),
+    "The median along an axis (the lower one of an even number) and its position.")  # fmt: skip
+nanmedian = row("nanmedian", lambda input, axis=-1, keepdims=False: _median("nanmedian", input, axis, keepdims, True),
+    "The median along an axis of the elements that are not nan, and its position.")  # fmt: skip
 
 
 def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool) -> Any:

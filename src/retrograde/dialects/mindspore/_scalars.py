@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .._shared.registry import defined
 from ._api import api
 
 
@@ -28,9 +29,7 @@ def _offer(name: str, f: Callable[..., Any], text: str, count: int = 2) -> None:
         return f(x)
 
     function = of_two if count == 2 else of_one
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    api(method=False)(function)
+    api(method=False)(defined(name, function, text))
 
 
 for _name, _f, _sign in (

@@ -14,7 +14,7 @@ from ...ops import structural as st
 from ...tape import inplace
 from ...tensor import manipulation as nm
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
-from ._api import api
+from ._api import api, row
 from ._dtype import as_dtype, only_dtype
 from ._promote import tensor_argument, to_dtype
 from ._tensor import Tensor, from_array
@@ -136,18 +136,10 @@ api("is_contiguous", function=False)(lambda self: bool(self._concrete("is_contig
 
 # ------------------------------------------------------------------------------------------ copies
 
-
-@api("copy", "clone", function=False)
-def copy(self: Any) -> Any:
-    """The tensor in memory of its own; the gradient passes."""
-    return st.copy(self)
-
-
-@api(method=False)
-def deepcopy(input_x: Any) -> Any:
-    """The tensor in memory of its own; the gradient passes."""
-    return st.copy(tensor_argument("deepcopy", input_x))
-
+copy = row("copy clone", lambda self: st.copy(self),
+    "The tensor in memory of its own; the gradient passes.", function=False)  # fmt: skip
+deepcopy = row("deepcopy", lambda input_x: st.copy(tensor_argument("deepcopy", input_x)),
+    "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
 
 api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)))
 

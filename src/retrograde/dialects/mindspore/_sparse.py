@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.value import dtype_of
 from .._shared.axes import axis_of
+from .._shared.registry import defined
 from . import _repr
 from ._api import FUNCTIONS as F
 from ._api import api
@@ -316,9 +317,7 @@ def _of_values(prefix: str, name: str, kind: type[_Sparse]) -> None:
     def f(x: Any) -> Any:
         return given(f.__name__, x, kind)._with(F[name](x.values))
 
-    f.__name__ = f.__qualname__ = f"{prefix}_{name}"
-    f.__doc__ = f"`{name}` of the values."
-    api(f.__name__, method=False)(f)
+    api(method=False)(defined(f"{prefix}_{name}", f, f"`{name}` of the values."))
 
 
 for _name in _UNARY.split():
@@ -335,9 +334,7 @@ def _calling(name: str, kind: type[_Sparse], method: str, count: int = 0) -> Non
             raise TypeError(f"{name}: wanted {count} arguments behind the {kind.__name__}, got {len(args)}")
         return found(*args)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"`{kind.__name__}.{method}`."
-    api(name, method=False)(f)
+    api(name, method=False)(defined(name, f, f"`{kind.__name__}.{method}`."))
 
 
 for _name, _kind, _method, _count in (

@@ -20,7 +20,7 @@ from ...ops import special as sp
 from ...ops import structural as st
 from .._shared.axes import count, integer
 from .._shared.elementwise import Builders, constant
-from ._api import api, check_cast
+from ._api import api, check_cast, row
 from ._promote import ANY, BUILD, FLOAT, FLOATING, NUMBER, REAL, pair, single, tensor_argument
 
 Function = Callable[..., Any]
@@ -77,23 +77,10 @@ for _names, _op, _kinds, _parameter in _TABLE:
     for _name in _names.split():
         FUNCTIONS_OF_ONE[_name] = _unary(_name, _op, _kinds, _parameter)
 
-
-@api(in_place=True)
-def sign(input: Any) -> Any:
-    """-1, 0 or 1 by the sign of each element."""
-    return sel.sign(single("sign", input, NUMBER), nan_to_zero=False)
-
-
-@api()
-def positive(input: Any) -> Any:
-    """The tensor itself, copied."""
-    return st.copy(tensor_argument("positive", input))
-
-
-@api(method=False)
-def identity(x: Any) -> Any:
-    """The tensor itself."""
-    return tensor_argument("identity", x, "x")
+sign = row("sign", lambda input: sel.sign(single("sign", input, NUMBER), nan_to_zero=False),
+    "-1, 0 or 1 by the sign of each element.", in_place=True)  # fmt: skip
+positive = row("positive", lambda input: st.copy(tensor_argument("positive", input)), "The tensor itself, copied.")
+identity = row("identity", lambda x: tensor_argument("identity", x, "x"), "The tensor itself.", method=False)
 
 
 @api()
@@ -170,22 +157,12 @@ def imag(input: Any) -> Any:
     return st.imag(x) if dtype_of(x).kind == "c" else x * 0
 
 
-@api()
-def angle(input: Any) -> Any:
-    """The argument of a complex number; of a real one 0 or pi."""
-    return ew.angle(single("angle", input, INTEGER_AS_FLOAT))
-
-
-@api("complex", method=False)
-def make_complex(real: Any, imag: Any) -> Any:
-    """The complex tensor with these parts."""
-    return parts.make_complex(*pair("complex", real, imag, FLOATING))
-
-
-@api(method=False)
-def polar(abs: Any, angle: Any) -> Any:
-    """The complex tensor with this modulus and argument."""
-    return parts.polar(*pair("polar", abs, angle, FLOATING))
+angle = row("angle", lambda input: ew.angle(single("angle", input, INTEGER_AS_FLOAT)),
+    "The argument of a complex number; of a real one 0 or pi.")  # fmt: skip
+make_complex = row("complex", lambda real, imag: parts.make_complex(*pair("complex", real, imag, FLOATING)),
+    "The complex tensor with these parts.", method=False)  # fmt: skip
+polar = row("polar", lambda abs, angle: parts.polar(*pair("polar", abs, angle, FLOATING)),
+    "The complex tensor with this modulus and argument.", method=False)  # fmt: skip
 
 
 @api(method=False)

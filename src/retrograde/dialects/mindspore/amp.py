@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._api import missing
+from ._api import attributes
 from ._dtype import Number, bfloat16, float16, float32, int32
 from ._parameter import Parameter
 from ._tensor import Tensor, from_array
@@ -228,6 +228,4 @@ __all__ = [
     "get_black_list", "get_white_list",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.amp", name, globals())
+__getattr__ = attributes(globals())

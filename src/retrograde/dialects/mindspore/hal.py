@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ._api import missing
+from ._api import attributes
 
 
 def synchronize() -> None:
@@ -21,5 +19,4 @@ def device_count(device_target: str | None = None) -> int:
     return 1 if device_target in (None, "CPU") else 0
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.hal", name, globals())
+__getattr__ = attributes(globals())

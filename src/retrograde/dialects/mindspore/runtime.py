@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ._api import missing
+from ._api import attributes
 
 
 def synchronize() -> None:
     """Nothing: operations are finished when they return."""
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.runtime", name, globals())
+__getattr__ = attributes(globals())

@@ -18,23 +18,10 @@ from ._api import missing as _missing
 from ._api import named as _named
 from ._api import submodule as _submodule
 from ._device import (
-    CPUPlace,
-    CUDAPinnedPlace,
-    CUDAPlace,
-    CustomPlace,
-    IPUPlace,
-    XPUPlace,
-    get_cudnn_version,
-    get_device,
-    is_compiled_with_cinn,
-    is_compiled_with_cuda,
-    is_compiled_with_custom_device,
-    is_compiled_with_distribute,
-    is_compiled_with_ipu,
-    is_compiled_with_rocm,
-    is_compiled_with_xpu,
-    set_device,
-)
+    CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, IPUPlace, XPUPlace, get_cudnn_version, get_device,
+    is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,
+    is_compiled_with_ipu, is_compiled_with_rocm, is_compiled_with_xpu, set_device,
+)  # fmt: skip
 from ._dtype import dtype, finfo, get_default_dtype, iinfo, set_default_dtype
 from ._gradients import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._parameter import ParamAttr

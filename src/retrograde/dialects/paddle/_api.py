@@ -12,8 +12,9 @@ from .._shared.registry import Message, Registry, aliases, named, near, submodul
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "check_shape", "deprecated",
-    "in_place_form", "missing", "named", "near", "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "attributes",
+    "check_shape", "deprecated", "in_place_form", "missing", "named", "near", "row", "submodule", "take_dtype",
+    "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
 
 
@@ -87,6 +88,7 @@ REGISTRY = Registry(
     second_names={"input": "x", "other": "y", "dim": "axis"},
 )  # fmt: skip
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
+attributes, row = REGISTRY.attributes, REGISTRY.row
 FUNCTIONS = REGISTRY.functions
 """What the module `paddle` offers, by name."""
 METHODS = REGISTRY.methods

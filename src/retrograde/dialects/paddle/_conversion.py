@@ -15,12 +15,14 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import inplace, mutation
 from .._shared.dlpack import CPU_DEVICE, imported
+from .._shared.registry import defined
 from . import _dtype
-from ._api import api, take_over
-from ._data import check_tensor, data_array, number
+from ._api import api, row, take_over
+from ._data import data_array, number
 from ._device import Place, check_device
 from ._dtype import FROM_NUMPY, as_dtype
 from ._integers import straight
+from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -134,7 +136,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 @api(method=False)
 def to_dlpack(x: Tensor) -> Any:
     """A capsule through which other array libraries share the memory of a tensor."""
-    check_tensor("to_dlpack", x)
+    tensor_argument("to_dlpack", x)
     return dlpack(x)
 
 
@@ -151,7 +153,7 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
 
 def converted(op: str, x: Any, d: Any, *, copy: bool = False) -> Any:
     """A tensor in a dtype: itself where it has that dtype already, unless a copy is wanted."""
-    check_tensor(op, x)
+    tensor_argument(op, x)
     wanted = as_dtype(op, d).np
     if wanted == dtype_of(x):
         return st.copy(x) if copy else x
@@ -182,7 +184,7 @@ def astype(self: Tensor, dtype: Any) -> Any:
 @api(function=False)
 def type_as(self: Tensor, other: Tensor) -> Any:
     """This tensor in the dtype of another."""
-    check_tensor("type_as", other, "other")
+    tensor_argument("type_as", other, "other")
     return converted("type_as", self, other.dtype)
 
 
@@ -220,9 +222,7 @@ def _converter(name: str, d: _dtype.dtype) -> None:
     def method(self: Any) -> Any:
         return converted(name, self, d)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"This tensor in dtype {d}."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"This tensor in dtype {d}."))
 
 
 for _name, _d in {
@@ -238,7 +238,7 @@ for _name, _d in {
 @api()
 def clone(x: Tensor, name: Any = None) -> Any:
     """A copy with memory of its own, through which gradients pass."""
-    check_tensor("clone", x)
+    tensor_argument("clone", x)
     return st.copy(x)
 
 
@@ -249,7 +249,7 @@ def assign(x: Any, output: Any = None) -> Any:
     An `output` of another shape or dtype becomes the copy; a leaf that wants a gradient stays one.
     """
     if isinstance(x, Value):
-        check_tensor("assign", x)
+        tensor_argument("assign", x)
         result = st.copy(x)
     else:
         if isinstance(x, (bool, int, float, complex, np.generic)):
@@ -260,7 +260,7 @@ def assign(x: Any, output: Any = None) -> Any:
         result = from_array(array)
     if output is None:
         return result
-    check_tensor("assign", output, "output")
+    tensor_argument("assign", output, "output")
     leaf = type(output._node) is Accumulate
     if tuple(shape_of(output)) == tuple(shape_of(result)) and dtype_of(output) == dtype_of(result):
         with grad_mode(is_grad_enabled() and not leaf):
@@ -446,7 +446,7 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
 
     Raises RuntimeError where the dtypes differ.
     """
-    check_tensor("copy_", other, "other")
+    tensor_argument("copy_", other, "other")
     source = concrete("copy_", other)
     if source.dtype != dtype_of(self):
         raise RuntimeError(f"copy_: a Tensor of dtype {self.dtype} got one of dtype {other.dtype}; use astype() first")
@@ -475,16 +475,10 @@ def fill_(self: Tensor, value: Any) -> Any:
     return _filled("fill_", self, int(value) if dtype_of(self).kind in "iu" else value)
 
 
-@api(function=False)
-def apply(self: Tensor, func: Any) -> Any:
-    """`func(x)`; raises RuntimeError where a gradient is wanted."""
-    return _applied(self, func)
-
-
-@api(function=False)
-def apply_(self: Tensor, func: Any) -> Any:
-    """`func(x)` written into this tensor; raises RuntimeError where a gradient is wanted."""
-    return copy_(self, _applied(self, func))
+apply = row("apply", lambda self, func: _applied(self, func),
+    "`func(x)`; raises RuntimeError where a gradient is wanted.", function=False)  # fmt: skip
+apply_ = row("apply_", lambda self, func: copy_(self, _applied(self, func)),
+    "`func(x)` written into this tensor; raises RuntimeError where a gradient is wanted.", function=False)  # fmt: skip
 
 
 def _applied(x: Tensor, func: Any) -> Any:
@@ -508,9 +502,7 @@ def _is_kind(name: str, kinds: str, text: str) -> None:
             raise TypeError(f"{name}: wanted a Tensor, got {type(x).__name__}")
         return FROM_NUMPY[dtype_of(x)].category in [int(k) for k in kinds]
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"Whether the dtype is {text}."
-    api(name)(f)
+    api(name)(defined(name, f, f"Whether the dtype is {text}."))
 
 
 _is_kind("is_floating_point", "2", "a floating one")
@@ -521,35 +513,35 @@ _is_kind("is_complex", "3", "complex")
 @api(method=True)
 def numel(x: Any, name: Any = None) -> Any:
     """The number of elements as a 0-d tensor."""
-    check_tensor("numel", x)
+    tensor_argument("numel", x)
     return from_array(np.asarray(int(np.prod(shape_of(x), dtype=np.int64))))
 
 
 @api(method=True)
 def rank(input: Any) -> Any:
     """The number of axes as a 0-d tensor."""
-    check_tensor("rank", input, "input")
+    tensor_argument("rank", input, "input")
     return from_array(np.asarray(len(shape_of(input)), np.int32))
 
 
 @api("shape", method=False)
 def shape_tensor(input: Any) -> Any:
     """The shape as a tensor of integers."""
-    check_tensor("shape", input, "input")
+    tensor_argument("shape", input, "input")
     return from_array(np.asarray(shape_of(input), np.int64))
 
 
 @api(method=True)
 def is_empty(x: Any, name: Any = None) -> Any:
     """Whether there are no elements, as a 0-d tensor."""
-    check_tensor("is_empty", x)
+    tensor_argument("is_empty", x)
     return from_array(np.asarray(0 in shape_of(x)))
 
 
 @api(function=False)
 def is_same_shape(self: Tensor, y: Any) -> bool:
     """Whether another tensor has the same shape."""
-    check_tensor("is_same_shape", y, "y")
+    tensor_argument("is_same_shape", y, "y")
     return tuple(shape_of(self)) == tuple(shape_of(y))
 
 
@@ -557,9 +549,7 @@ def _answer(name: str, answer: bool) -> None:
     def method(self: Tensor) -> bool:
         return answer
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"{answer}: tensors here are dense, on one device."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"{answer}: tensors here are dense, on one device."))
 
 
 for _name, _yes in {

@@ -12,8 +12,9 @@ from ...backend.canonical import canonical
 from ...core.value import dtype_of, make, shape_of
 from ...ops import structural as st
 from .._shared.ranges import evenly_spaced
+from .._shared.registry import defined
 from ._api import api, write_out
-from ._data import check_tensor, data_array, number, sizes
+from ._data import data_array, number, sizes
 from ._device import check_device
 from ._dtype import (
     as_dtype,
@@ -33,6 +34,7 @@ from ._dtype import (
     np_dtype_of,
     uint8,
 )
+from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 
 
@@ -164,7 +166,7 @@ def _like(name: str, fill: Any) -> Any:
         x: Any, dtype: Any = None, name: Any = None, *, device: Any = None, requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Tensor:  # fmt: skip
-        check_tensor(label, x)
+        tensor_argument(label, x)
         d = dtype_of(x) if dtype is None else as_dtype(label, dtype).np
         return _made(label, np.full(shape_of(x), fill, d), None, device, requires_grad)
 
@@ -183,7 +185,7 @@ def full_like(
     pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor of the shape and dtype of another with every element `fill_value`."""
-    check_tensor("full_like", x)
+    tensor_argument("full_like", x)
     d = dtype_of(x) if dtype is None else as_dtype("full_like", dtype).np
     array = np.asarray(number("full_like", "fill_value", fill_value)).astype(d)
     return _made("full_like", np.full(shape_of(x), array, d), None, device, requires_grad)
@@ -332,9 +334,7 @@ def _typed(name: str, d: dtype) -> None:
     def f(*args: Any, device: Any = None) -> Tensor:
         return construct(Tensor, args, {"dtype": d, "place": device})
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"A tensor of dtype {d} from data, or of sizes given one by one."
-    api(name, method=False)(f)
+    api(name, method=False)(defined(name, f, f"A tensor of dtype {d} from data, or of sizes given one by one."))
 
 
 for _name, _d in {

@@ -81,9 +81,3 @@ def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarr
     elif np_dtype is None and array.dtype == np.int32 and listed:
         np_dtype = _dtype.int64.np
     return array if np_dtype is None or np_dtype == array.dtype else array.astype(np_dtype)
-
-
-def check_tensor(op: str, x: Any, argument: str = "x") -> None:
-    """Raise ValueError for what is no tensor."""
-    if not isinstance(x, Value):
-        raise ValueError(f"{op}: argument {argument} must be a Tensor, got {type(x).__name__}")

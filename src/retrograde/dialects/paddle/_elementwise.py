@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core.value import Value
 from .._shared.elementwise import Builders
+from .._shared.registry import defined
 from ._api import FUNCTIONS, METHODS, api, take_dtype
 from ._promote import ANY, FLOATED, OF_TENSORS, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, pair, single
 
@@ -49,6 +50,4 @@ def _of_tensors(name: str, form: Callable[..., Any]) -> Callable[..., Any]:
             raise AttributeError(f"{name}: y must be a Tensor, got {type(y).__name__}; use paddle.to_tensor(...)")
         return form(x, *args, **options)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = form.__doc__
-    return method
+    return defined(name, method, form.__doc__)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tape import mutation
+from .._shared.registry import defined
 from ._api import api
 from ._device import CPU
 from ._tensor import Tensor
@@ -59,9 +60,7 @@ def _register(name: str, f: Any) -> None:
     def method(self: Tensor, *args: Any) -> Any:
         return f(self, *args)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = "What is inside; see _internal.py."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, "What is inside; see _internal.py."))
 
 
 for _name, _f in _ANSWERS.items():

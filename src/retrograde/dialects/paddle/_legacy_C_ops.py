@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._shared.registry import defined
 from . import _C_ops
 from ._api import FUNCTIONS as F
 
@@ -23,5 +24,4 @@ def __getattr__(name: str) -> Any:
         given = {_ATTRIBUTES.get(key, key): value for key, value in zip(args[first::2], args[first + 1 :: 2])}
         return f(*args[:first], **given)
 
-    call.__name__ = call.__qualname__ = name
-    return call
+    return defined(name, call)

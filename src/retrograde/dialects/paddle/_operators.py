@@ -20,7 +20,7 @@ from ...ops import elementwise as ew
 from ...tensor import contraction
 from .._shared.elementwise import in_place_method, number_operator, operator, power_operator
 from . import _kernels
-from ._api import METHODS, api
+from ._api import METHODS, api, row
 from ._dtype import FROM_NUMPY
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, binary, register, tensors_in_place, unary
 from ._kernels import EnforceNotMet
@@ -228,17 +228,9 @@ for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multipl
 
 # ------------------------------------------------------------------------------------------ one operand
 
-
-@api("__neg__", function=False)
-def negated(self: Any) -> Any:
-    """`-x`; booleans stay as they are, as in PaddlePaddle."""
-    return self if dtype_of(self).kind == "b" else ew.negative(self)
-
-
-@api("__pos__", function=False)
-def unchanged(self: Any) -> Any:
-    """`+x`: the tensor itself."""
-    return self
+negated = row("__neg__", lambda self: self if dtype_of(self).kind == "b" else ew.negative(self),
+    "`-x`; booleans stay as they are, as in PaddlePaddle.", function=False)  # fmt: skip
+unchanged = row("__pos__", lambda self: self, "`+x`: the tensor itself.", function=False)
 
 
 @api("__abs__", function=False)

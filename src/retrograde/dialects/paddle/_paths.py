@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ._api import missing
+from ._api import REGISTRY, missing
 
 _PACKAGE = str(__package__)
 
@@ -68,9 +68,18 @@ for _path, _target in _TARGETS.items():
     _module.__spec__ = ModuleSpec(_name, None)
 
 
+def _standing_in(owner: str, name: str) -> Any:
+    """The module of `PATHS` that a module does not have itself, or None."""
+    found = sys.modules.get(f"{_PACKAGE}{owner.removeprefix('paddle')}.{name}")
+    return found if type(found) is _Path else None
+
+
+REGISTRY.path = _standing_in
+
+
 def otherwise(owner: str, name: str, known: Iterable[str]) -> Any:
     """What a module answers for a name that it does not have itself: a module of `PATHS`; raises AttributeError for another."""
-    found = sys.modules.get(f"{_PACKAGE}{owner.removeprefix('paddle')}.{name}")
-    if type(found) is _Path:
-        return found
-    raise missing(owner, name, known)
+    found = _standing_in(owner, name)
+    if found is None:
+        raise missing(owner, name, known)
+    return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import cast
+from .._shared.arguments import operand_check, tensor_check
 from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
 from . import _dtype, _kernels
@@ -90,14 +91,8 @@ def to_dtype(x: Any, d: dtype) -> Any:
     return constant(x.item() if isinstance(x, np.generic) else x, d.np)
 
 
-def operand(name: str, x: Any) -> Any:
-    """An operand as a tensor or number; NumPy arrays count as tensors."""
-    if isinstance(x, (Value, bool, int, float, complex, np.generic)):
-        return x
-    if isinstance(x, np.ndarray):
-        _dtype.from_numpy_dtype(x.dtype)
-        return make(REGISTRY.tensor_class, x)
-    raise ValueError(f"{name}: wanted a Tensor or a number, got {type(x).__name__}")
+operand = operand_check(REGISTRY, ValueError, "a Tensor", _dtype.from_numpy_dtype)
+tensor_argument = tensor_check(ValueError, "use paddle.to_tensor(...)", "x")
 
 
 def tensors_only(name: str, *operands: Any) -> None:
@@ -135,7 +130,7 @@ def pair(name: str, x: Any, y: Any, rule: Any = None) -> tuple[Any, Any]:
 def single(name: str, x: Any, rule: Any = None) -> Any:
     """A tensor in the dtype in which a function of one operand computes (FLOATED: integers become floating)."""
     if not isinstance(x, Value):
-        raise ValueError(f"{name}: argument 1 must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
+        tensor_argument(name, x, "argument 1")
     kept = dtype_of(x)
     _kernels.check(name, kept)
     d = FROM_NUMPY[kept]

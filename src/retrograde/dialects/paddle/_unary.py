@@ -23,7 +23,8 @@ from ...ops.softmax import softmax as softmax_op
 from ...tape import inplace
 from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
-from ._api import FUNCTIONS, METHODS, api, in_place_form
+from .._shared.registry import defined
+from ._api import FUNCTIONS, METHODS, api, in_place_form, row
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
 from ._elementwise import ANY, FLOATED, register, unary
 from ._promote import single, to_dtype
@@ -67,9 +68,7 @@ def _rounding(name: str, op: Any) -> None:
         x = single(f.__name__, x)
         return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of a tensor; its derivative is 0."
-    api(name, in_place=True, out=True)(f)
+    api(name, in_place=True, out=True)(defined(name, f, f"The elementwise `{name}` of a tensor; its derivative is 0."))
 
 
 for _name, _op in _WHOLE.items():
@@ -118,16 +117,10 @@ def neg(x: Any, name: Any = None) -> Any:
     return st.copy(x) if dtype_of(x).kind == "b" else ew.negative(x)
 
 
-@api()
-def negative(x: Any, name: Any = None) -> Any:
-    """`-x`; raises TypeError for booleans."""
-    return ew.negative(_negative("negative", x))
-
-
-@api()
-def positive(x: Any, name: Any = None) -> Any:
-    """The tensor itself; raises TypeError for booleans."""
-    return _negative("positive", x)
+negative = row("negative", lambda x, name=None: ew.negative(_negative("negative", x)),
+    "`-x`; raises TypeError for booleans.")  # fmt: skip
+positive = row("positive", lambda x, name=None: _negative("positive", x),
+    "The tensor itself; raises TypeError for booleans.")  # fmt: skip
 
 
 def _one_of(op: str, x: Any, kinds: str, wanted: str, error: type[Exception] = TypeError) -> Any:
@@ -138,16 +131,10 @@ def _one_of(op: str, x: Any, kinds: str, wanted: str, error: type[Exception] = T
     return x
 
 
-@api(in_place=True, out=True)
-def frac(x: Any, name: Any = None) -> Any:
-    """What `trunc` leaves of each element."""
-    return sel.frac(_one_of("frac", x, "fViu", "real numbers"))
-
-
-@api(in_place=True, out=True)
-def sinc(x: Any, name: Any = None) -> Any:
-    """sin(pi x) / (pi x), elementwise, and 1 at 0."""
-    return special.sinc(_one_of("sinc", x, "fV", "a floating tensor"))
+frac = row("frac", lambda x, name=None: sel.frac(_one_of("frac", x, "fViu", "real numbers")),
+    "What `trunc` leaves of each element.", in_place=True, out=True)  # fmt: skip
+sinc = row("sinc", lambda x, name=None: special.sinc(_one_of("sinc", x, "fV", "a floating tensor")),
+    "sin(pi x) / (pi x), elementwise, and 1 at 0.", in_place=True, out=True)  # fmt: skip
 
 
 @api(in_place=True)
@@ -282,16 +269,8 @@ def _complex(op: str, x: Any) -> Any:
     return x
 
 
-@api()
-def real(x: Any, name: Any = None) -> Any:
-    """The real part of a complex tensor."""
-    return st.real(_complex("real", x))
-
-
-@api()
-def imag(x: Any, name: Any = None) -> Any:
-    """The imaginary part of a complex tensor."""
-    return st.imag(_complex("imag", x))
+real = row("real", lambda x, name=None: st.real(_complex("real", x)), "The real part of a complex tensor.")
+imag = row("imag", lambda x, name=None: st.imag(_complex("imag", x)), "The imaginary part of a complex tensor.")
 
 
 @api()
@@ -301,16 +280,10 @@ def conj(x: Any, name: Any = None) -> Any:
     return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
 
 
-@api()
-def angle(x: Any, name: Any = None) -> Any:
-    """The angle of each element in the complex plane, in radians: 0 or pi of a real one."""
-    return ew.angle(single("angle", x, FLOATED))
-
-
-@api("as_real", "view_as_real")
-def as_real(x: Any, name: Any = None) -> Any:
-    """A complex tensor as a real one with a last axis of two."""
-    return inplace.view(mani.view_as_real, _complex("as_real", x))
+angle = row("angle", lambda x, name=None: ew.angle(single("angle", x, FLOATED)),
+    "The angle of each element in the complex plane, in radians: 0 or pi of a real one.")  # fmt: skip
+as_real = row("as_real view_as_real", lambda x, name=None: inplace.view(mani.view_as_real, _complex("as_real", x)),
+    "A complex tensor as a real one with a last axis of two.")  # fmt: skip
 
 
 @api("as_complex", "view_as_complex")

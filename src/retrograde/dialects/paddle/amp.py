@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ._api import missing
+from ._api import attributes
 
 __all__ = [
     "GradScaler", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype",
@@ -135,6 +135,4 @@ def get_autocast_dtype(device_type: Any = None) -> str:
 
 get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.amp", name, __all__)
+__getattr__ = attributes(globals())

@@ -10,7 +10,8 @@ from ...core.value import dtype_of, shape_of
 from ...ops import fft as op
 from ...tensor import fft as native
 from .._shared.axes import axes_of, axis_of, integer, integers
-from ._api import missing, write_out
+from .._shared.registry import defined
+from ._api import attributes, write_out
 from ._device import check_device
 from ._dtype import FROM_NUMPY, as_dtype, default_dtype, float32
 from ._promote import single, to_dtype
@@ -47,8 +48,7 @@ def _one(name: str, f: Any) -> Any:
             found = found + 0.0  # imaginary parts of 0 are positive, as PaddlePaddle prints them
         return found if out is None else write_out(op_name, found, out)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 def _lengths(op_name: str, x: Any, s: Any, axes: Any) -> tuple[Any, tuple[int, ...]]:
@@ -93,8 +93,7 @@ def _several(name: str, f: Any, *, two: bool) -> Any:
         found = f(x, s=sizes, axes=order, norm=norm)
         return found if out is None else write_out(op_name, found, out)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = (
@@ -119,8 +118,7 @@ def _frequencies(name: str, f: Any) -> Any:
         found = from_array(np.asarray(f(n, d)).astype(wanted.np), not requires_grad)
         return found if out is None else write_out(function.__name__, found, out)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 fftfreq, rfftfreq = _frequencies("fftfreq", np.fft.fftfreq), _frequencies("rfftfreq", np.fft.rfftfreq)
@@ -132,8 +130,7 @@ def _shifted(name: str, inverse: bool) -> Any:
         x = single(function.__name__, x)
         return op.fftshift(x, axes=axes_of(function.__name__, axes, len(shape_of(x))), inverse=inverse)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 fftshift, ifftshift = _shifted("fftshift", False), _shifted("ifftshift", True)
@@ -143,6 +140,4 @@ __all__ = [
     "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.fft", name, __all__)
+__getattr__ = attributes(globals())

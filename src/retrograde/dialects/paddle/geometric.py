@@ -10,7 +10,8 @@ from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
-from ._api import missing
+from .._shared.registry import defined
+from ._api import attributes
 from ._gather import gather
 from ._operators import METHODS as _METHODS
 from ._promote import single
@@ -50,8 +51,7 @@ def _segments(name: str, reduce: str) -> Any:
             raise ValueError(f"{op}: the segment numbers must not descend")
         return _reduced(op, single(op, data), ids, int(ids[-1]) + 1 if ids.size else 0, reduce)
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 segment_sum, segment_mean = _segments("segment_sum", "sum"), _segments("segment_mean", "mean")
@@ -173,5 +173,4 @@ def reindex_heter_graph(
     )  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.geometric", name, __all__)
+__getattr__ = attributes(globals())

@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 
 
 def _entries(op: str, repo_dir: str, source: str) -> ModuleType:
@@ -65,6 +65,4 @@ def load(repo_dir: str, model: str, source: str = "github", force_reload: bool =
 
 __all__ = ["help", "list", "load"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.hub", name, __all__)
+__getattr__ = _attributes(globals())

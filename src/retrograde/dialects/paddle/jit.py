@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._tree import flatten
+from . import _dtype
+from ._api import attributes as _attributes
 from ._dtype import get_default_dtype
-from ._paths import otherwise as _otherwise
 
 _enabled = [True]
 
@@ -39,7 +40,14 @@ def to_static(
 def _compiled(f: Callable[..., Any], **options: Any) -> Any:
     from ...compile.compiled import Compiled  # 10 ms, for programs that compile
 
-    return f if isinstance(f, Compiled) else Compiled(f, ambient=get_default_dtype, plain=_switched_off, **options)
+    if isinstance(f, Compiled):
+        return f
+    return Compiled(f, ambient=get_default_dtype, plain=_switched_off, steady=_steady, **options)
+
+
+def _steady() -> Any:
+    """Where to look whether both are as they were."""
+    return (vars(_dtype), "_default"), (_enabled, 0)
 
 
 def _switched_off() -> bool:
@@ -79,5 +87,4 @@ def load(path: str, **configs: Any) -> Any:
     )
 
 
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.jit", name, globals())
+__getattr__ = _attributes(globals())

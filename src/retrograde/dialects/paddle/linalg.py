@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +20,9 @@ from ...ops import reduction as red
 from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
+from .._shared.arguments import raising
 from .._shared.axes import axes_of, integer, integers
-from ._api import REGISTRY, api, missing, write_out
+from ._api import REGISTRY, api, attributes, row, write_out
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, int32
 from ._operators import matmul
@@ -43,20 +42,9 @@ __all__ = [
     "vector_norm",
 ]  # fmt: skip
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _plain_errors(f: F) -> F:
-    """Errors about shapes, axes and singular matrices as ValueError, which PaddlePaddle raises."""
-
-    @functools.wraps(f)
-    def function(*args: Any, **options: Any) -> Any:
-        try:
-            return f(*args, **options)
-        except (ShapeError, np.linalg.LinAlgError, np.exceptions.AxisError) as error:
-            raise ValueError(str(error)) from None
-
-    return function  # type: ignore[return-value]
+_plain_errors = raising(ValueError, ShapeError, np.linalg.LinAlgError, np.exceptions.AxisError)
+"""Let a function raise ValueError, as PaddlePaddle does, for shapes, axes and singular matrices."""
 
 
 def _matrices(op: str, x: Any, *, square: bool = False) -> Any:
@@ -168,16 +156,10 @@ def eigvalsh(x: Any, UPLO: str = "L", name: Any = None) -> Any:
     return spectral.eigvalsh(_matrices("eigvalsh", x, square=True), upper=_upper("eigvalsh", UPLO))
 
 
-@api(function=False)
-def eig(x: Any, name: Any = None) -> Any:
-    """The eigenvalues and eigenvectors (columns) of square matrices, complex."""
-    return tuple(spectral.eig(_matrices("eig", x, square=True)))
-
-
-@api(function=False)
-def eigvals(x: Any, name: Any = None) -> Any:
-    """The eigenvalues of square matrices, complex."""
-    return spectral.eigvals(_matrices("eigvals", x, square=True))
+eig = row("eig", lambda x, name=None: tuple(spectral.eig(_matrices("eig", x, square=True))),
+    "The eigenvalues and eigenvectors (columns) of square matrices, complex.", function=False)  # fmt: skip
+eigvals = row("eigvals", lambda x, name=None: spectral.eigvals(_matrices("eigvals", x, square=True)),
+    "The eigenvalues of square matrices, complex.", function=False)  # fmt: skip
 
 
 @api(function=False)
@@ -376,6 +358,4 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, out: An
 for _name in __all__:  # `input=` and `dim=`, as the functions of the module `paddle` take them
     globals()[_name] = REGISTRY.renaming(globals()[_name])
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.linalg", name, __all__)
+__getattr__ = attributes(globals())

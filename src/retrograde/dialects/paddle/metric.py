@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, shape_of
-from ._paths import otherwise
+from ._api import attributes
 from ._tensor import from_array
 
 __all__ = ["Accuracy", "Auc", "Metric", "Precision", "Recall", "accuracy"]
@@ -189,5 +189,4 @@ def accuracy(
     return from_array(np.asarray(found[..., :k].sum(-1).mean(), np.float32))
 
 
-def __getattr__(name: str) -> Any:
-    return otherwise("paddle.metric", name, __all__)
+__getattr__ = attributes(globals())

@@ -22,9 +22,10 @@ from ...ops.random import GENERATORS, Followed, Kind, pcg64_resumed, pcg64_state
 from ...tape import inplace
 from .._shared.axes import integer, length_of
 from ._api import api, write_out
-from ._data import check_tensor, number, sizes
+from ._data import number, sizes
 from ._device import check_device
 from ._dtype import FROM_NUMPY, as_dtype, default_dtype, float32, float64, int32, int64
+from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 
 __all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "seed", "set_rng_state"]
@@ -262,7 +263,7 @@ def randn(*sizes: Any, shape: Any = None, dtype: Any = None, name: Any = None, o
 def rand_like(input: Any, name: Any = None, *, dtype: Any = None, device: Any = None,
               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Uniform numbers in [0, 1) in the shape of a tensor, and its dtype unless one is given."""
-    check_tensor("rand_like", input)
+    tensor_argument("rand_like", input)
     d = _floating("rand_like", input.dtype if dtype is None else dtype)
     return _made("rand_like", uniform_array(tuple(shape_of(input)), d), None, device, requires_grad)
 
@@ -271,7 +272,7 @@ def rand_like(input: Any, name: Any = None, *, dtype: Any = None, device: Any = 
 def randn_like(x: Any, dtype: Any = None, name: Any = None, *, device: Any = None,
                requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Standard normal numbers in the shape of a tensor, and its dtype unless one is given."""
-    check_tensor("randn_like", x)
+    tensor_argument("randn_like", x)
     d = _floating("randn_like", x.dtype if dtype is None else dtype, "c")
     return _made("randn_like", normal_array(tuple(shape_of(x)), d), None, device, requires_grad)
 
@@ -337,7 +338,7 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
 @api(method=False)
 def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None, name: Any = None) -> Tensor:
     """Whole numbers in [low, high) in the shape of a tensor, and its dtype unless one is given."""
-    check_tensor("randint_like", x)
+    tensor_argument("randint_like", x)
     low, high = _range("randint_like", low, high)
     d = x.dtype if dtype is None else as_dtype("randint_like", dtype)
     return from_array(np.asarray(default_generator.draw.integers(low, high, tuple(shape_of(x)))).astype(d.np))
@@ -356,7 +357,7 @@ def randperm(n: int, dtype: Any = "int64", name: Any = None, *, out: Any = None,
 
 
 def _plain(op: str, x: Any, kinds: str = "fV") -> np.ndarray:
-    check_tensor(op, x)
+    tensor_argument(op, x)
     if dtype_of(x).kind not in kinds:
         raise RuntimeError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]}; convert the tensor with astype()")
     return np.asarray(x.numpy())
@@ -414,7 +415,7 @@ def binomial(count: Any, prob: Any, name: Any = None) -> Tensor:
 
 def _filled(op: str, x: Any, draw: Any, kinds: str = "fV") -> Any:
     """The tensor with new numbers `draw(shape)` written into it."""
-    check_tensor(op, x)
+    tensor_argument(op, x)
     if dtype_of(x).kind not in kinds:
         raise RuntimeError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]}; convert the tensor with astype()")
     return inplace.update(op, x, lambda: st.replace(x, st.cast(draw(tuple(shape_of(x))), dtype=dtype_of(x))))

@@ -12,7 +12,7 @@ from ...ops import fft as ops
 from ...ops import manipulation as mani
 from ...ops import structural as st
 from .._shared.axes import integer
-from ._api import METHODS, missing
+from ._api import METHODS, attributes
 from ._promote import single
 from ._tensor import from_array
 
@@ -131,6 +131,4 @@ def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | N
 
 METHODS.update(stft=stft, istft=istft)
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.signal", name, __all__)
+__getattr__ = attributes(globals())

@@ -16,8 +16,7 @@ from . import _dtype
 from .._shared.guard import at_home as _at_home
 from .._shared.guard import enter as _enter
 from ._api import FUNCTIONS as _FUNCTIONS
-from ._api import missing as _missing
-from ._api import submodule as _submodule
+from ._api import attributes as _attributes
 from ._api import named as _named
 from ._dtype import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from ._repr import get_printoptions, printoptions, set_printoptions
@@ -134,13 +133,14 @@ class OutOfMemoryError(RuntimeError):
     """A device's memory is used up; of the CPU's Python raises MemoryError."""
 
 
+def _as_framework() -> None:
+    """What importing the dialect as `torch` changes in a process: types that stand in for tensors are looked for."""
+    from ._asking_modules import watch
+
+    watch()
+
+
 _ELSEWHERE = {"Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
 """Names of lazy packages that stand here, too."""
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _ELSEWHERE:
-        return getattr(_submodule(__name__, _ELSEWHERE[name]), name)
-    if name in _LAZY:  # packages that most programs do not use cost no import time
-        return _submodule(__name__, name)
-    raise _missing("torch", name, globals())
+__getattr__ = _attributes(globals(), *_LAZY, **_ELSEWHERE)

@@ -42,6 +42,19 @@ class _State(threading.local):
 
 state = _State()
 
+INSIDE: list[int] = []
+"""Non-empty while some thread is in a region that is switched on."""
+
+
+def switch(enabled: bool) -> None:
+    """Switch this thread's region on or off."""
+    if enabled and not state.enabled:
+        INSIDE.append(1)
+    before, state.enabled = state.enabled, enabled
+    if before and not enabled:
+        INSIDE.pop()
+
+
 LOWER = {
     "": "matmul mm bmm addmm addbmm baddbmm chain_matmul prelu conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
         "conv_transpose3d conv_tbc affine_grid_generator",

@@ -58,7 +58,7 @@ for _names, (_op, _kinds) in _COMPARISONS.items():
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Where |input - other| <= atol + rtol |other|; nan equals nan if asked. Both of one dtype."""
     tensor_argument("isclose", input)
-    tensor_argument("isclose", other, 2, "other")
+    tensor_argument("isclose", other, "other")
     if dtype_of(input) != dtype_of(other):
         raise RuntimeError(f"isclose: the dtypes differ ({input.dtype} and {other.dtype}); convert one")
     if rtol < 0 or atol < 0:
@@ -76,7 +76,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and elements."""
     tensor_argument("equal", input)
-    tensor_argument("equal", other, 2, "other")
+    tensor_argument("equal", other, "other")
     if tuple(shape_of(input)) != tuple(shape_of(other)):
         return False
     return bool(np.array_equal(concrete("equal", input), concrete("equal", other)))

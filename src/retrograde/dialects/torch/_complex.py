@@ -10,7 +10,7 @@ from ...core.value import Value, dtype_of
 from ...ops import complex_parts
 from ...ops import structural as st
 from ...tape import inplace, mutation
-from ._api import METHODS, api
+from ._api import METHODS, api, row
 from ._creation import tensor
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES
@@ -25,7 +25,7 @@ NAMES.update(
 
 def _same_floats(name: str, x: Any, y: Any) -> None:
     tensor_argument(name, x)
-    tensor_argument(name, y, 2)
+    tensor_argument(name, y, "other")
     d = dtype_of(x)
     if d.kind != "f" or d.itemsize < 4 or dtype_of(y) != d:
         raise RuntimeError(f"{name}: both parts must be float32 or both float64, got {x.dtype} and {y.dtype}")
@@ -112,15 +112,8 @@ def is_neg(input: Any) -> bool:
     return False
 
 
-@api()
-def resolve_conj(input: Any) -> Any:
-    """The tensor itself, or a copy where it is the result of conj()."""
-    return st.copy(input) if is_conj(input) else input
-
-
-@api()
-def resolve_neg(input: Any) -> Any:
-    """The tensor itself."""
-    return tensor_argument("resolve_neg", input)
+resolve_conj = row("resolve_conj", lambda input: st.copy(input) if is_conj(input) else input,
+    "The tensor itself, or a copy where it is the result of conj().")  # fmt: skip
+resolve_neg = row("resolve_neg", lambda input: tensor_argument("resolve_neg", input), "The tensor itself.")
 
 

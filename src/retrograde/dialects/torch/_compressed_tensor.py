@@ -15,7 +15,7 @@ from ._api import METHODS, api
 from ._creation import as_tensor
 from ._graph_nodes import show_as
 from ._size import Size
-from ._sparse_tensor import ANSWERS, SparseTensor, unsupported
+from ._sparse_tensor import ANSWERS, SparseTensor, filled, unsupported
 from ._tensor import Tensor, from_array
 
 
@@ -156,21 +156,7 @@ class CompressedTensor(SparseTensor):
         facts = [f"values={self._numbers(self._v, 14)}", f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()]
         text = f"tensor({outer}_indices={self._numbers(self._places(False), 20)},\n"
         text += f"{indent}{inner}_indices={self._numbers(self._places(True), 19)},\n{indent}"
-        return _filled(text, facts, indent) + ")"
-
-
-def _filled(text: str, facts: list[str], indent: str) -> str:
-    """Facts after a text, as many in a line as 80 columns hold."""
-    column = len(indent)
-    for k, fact in enumerate(facts):
-        width = len(fact.rpartition("\n")[2])
-        if k:
-            fits = column + 2 + width < 79
-            text += ", " if fits else f",\n{indent}"
-            column = column + 2 if fits else len(indent)
-        text += fact
-        column += width
-    return text
+        return filled(text, facts, indent) + ")"
 
 
 LAYOUTS: list[Any] = []

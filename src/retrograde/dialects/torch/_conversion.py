@@ -6,9 +6,9 @@ from typing import Any
 
 from ...core.value import Value, dtype_of
 from ...ops import structural as st
+from .._shared.registry import defined
 from . import _dtype
-from ._api import api
-from ._data import check_tensor
+from ._api import api, row
 from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
@@ -69,9 +69,7 @@ def _converter(name: str, d: dtype) -> None:
     def method(self: Any, memory_format: Any = None) -> Any:
         return converted(self, d)
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"This tensor in dtype {d!r}."
-    api(name, function=False)(method)
+    api(name, function=False)(defined(name, method, f"This tensor in dtype {d!r}."))
 
 
 for _name, _d in {
@@ -95,16 +93,9 @@ def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return converted(self, getattr(dtype, "dtype", as_dtype(dtype)))
 
 
-@api(function=False)
-def type_as(self: Any, other: Any) -> Any:
-    """This tensor in the dtype of another."""
-    return converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))])
-
-
-@api(function=False)
-def cpu(self: Any, memory_format: Any = None) -> Any:
-    """This tensor, which is on the CPU already."""
-    return self
+type_as = row("type_as", lambda self, other: converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))]),
+    "This tensor in the dtype of another.", function=False)  # fmt: skip
+cpu = row("cpu", lambda self, memory_format=None: self, "This tensor, which is on the CPU already.", function=False)
 
 
 @api(function=False)
@@ -114,17 +105,10 @@ def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_forma
     return self
 
 
-@api()
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy with memory of its own, through which gradients pass."""
-    return st.copy(tensor_argument("clone", input))
-
-
-@api(method=False)
-def detach(input: Any) -> Any:
-    """The same memory without history."""
-    return tensor_argument("detach", input).detach()
-
+clone = row("clone", lambda input, *, memory_format=None: st.copy(tensor_argument("clone", input)),
+    "A copy with memory of its own, through which gradients pass.")  # fmt: skip
+detach = row("detach", lambda input: tensor_argument("detach", input).detach(),
+    "The same memory without history.", method=False)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ what kind it is
 
@@ -150,5 +134,5 @@ def is_signed(input: Any) -> bool:
 @api("detach_", method=False)
 def detach_in_place(input: Any) -> Tensor:
     """Take a tensor out of the graph that computed it; returns it."""
-    check_tensor("detach_", input)
+    tensor_argument("detach_", input)
     return input.detach_()

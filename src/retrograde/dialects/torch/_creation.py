@@ -18,8 +18,9 @@ from ...tape import mutation
 from .._shared.ranges import evenly_spaced
 from . import _dtype
 from ._api import api, write_out
-from ._data import check_tensor, data_array, np_dtype_of, sizes
+from ._data import data_array, np_dtype_of, sizes
 from ._dtype import FROM_NUMPY, int64
+from ._elementwise import tensor_argument
 from ._promote import number_array, scalar_dtype, stored_number
 from ._size import Size, check_device
 from ._tensor import Tensor, from_array
@@ -36,7 +37,7 @@ def into_out(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
             args = (*args, kwargs.pop("size"))
         if out is None:
             return f(*args, **kwargs)
-        check_tensor(name, out)
+        tensor_argument(name, out)
         if kwargs.get("dtype") is not None and np_dtype_of(name, kwargs["dtype"]) != dtype_of(out):
             raise RuntimeError(f"{name}: dtype is {kwargs['dtype']} and that of out {out.dtype}; give one of them")
         requires_grad = kwargs.pop("requires_grad", False)
@@ -233,7 +234,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Any = None, 
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
-    check_tensor(op, x)
+    tensor_argument(op, x)
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 

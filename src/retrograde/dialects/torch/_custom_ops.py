@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from . import library as _functions
-from ._api import missing
+from ._api import attributes
 
 custom_op, impl = _functions.custom_op, _functions.impl
 
@@ -15,5 +15,4 @@ def get_ctx() -> NoReturn:
     raise RuntimeError("get_ctx: no output is described here without being computed; ask inside register_fake only")
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._custom_ops", name, globals())
+__getattr__ = attributes(globals())

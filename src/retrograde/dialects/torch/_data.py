@@ -168,9 +168,3 @@ def _whole(data: Any, np_dtype: np.dtype) -> np.ndarray:
     if array.dtype != np_dtype and array.size:
         _check_range(array, np_dtype)
     return array.astype(np_dtype, copy=False)
-
-
-def check_tensor(op: str, x: Any) -> None:
-    """Raise TypeError for what is no tensor."""
-    if not isinstance(x, Value):
-        raise TypeError(f"{op}: wanted a tensor, got {type(x).__name__}")

@@ -17,6 +17,7 @@ from ...ops.indexing import index_put
 from ...ops.reduction import sum as reduce_sum
 from ...tape import inplace, mutation
 from .._shared.axes import count
+from .._shared.registry import defined
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer
@@ -305,9 +306,7 @@ def _copy_form(name: str, f: Any, several: bool = False) -> None:
 
         return write_out(name, result, out)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `{name[:-5]}`, in memory of its own."
-    api(name, method=False)(function)
+    api(name, method=False)(defined(name, function, f"As `{name[:-5]}`, in memory of its own."))
 
 
 for _name, _f in {

@@ -15,6 +15,7 @@ import numpy as np
 from ..._state import is_grad_enabled
 from ...core.value import Value, dtype_of
 from ...ops.structural import cast, copy, replace
+from .._shared.arguments import tensor_check
 from .._shared.elementwise import OPERANDS, Builders, Function, operator, reflected
 from . import _dtype
 from ._api import METHODS, api, check_cast
@@ -64,14 +65,10 @@ def _remedy(x: Any) -> str:
     return "use torch.tensor(...)"
 
 
-def tensor_argument(name: str, x: Any, position: int = 1, argument: str = "input") -> Value:
-    """`x` itself if it is a tensor; raises TypeError otherwise."""
-    if isinstance(x, Value):
-        return x
-    raise TypeError(f"{name}: argument {position} ({argument}) must be a tensor, got {type(x).__name__}; {_remedy(x)}")
+tensor_argument = tensor_check(TypeError, _remedy, "input", "a tensor")
 
 
-def settled(name: str, x: Any, kinds: str) -> Value:
+def single(name: str, x: Any, kinds: str) -> Value:
     """A tensor in the dtype in which an operation computes."""
     if isinstance(x, Value) and type(x._a) is _ndarray and x._a.dtype.kind == "f" and kinds[2] == ".":
         return x
@@ -124,7 +121,7 @@ def binary(name: str, op: Any, kinds: str = ANY, numbers: str = OTHER, **params:
 
 
 _BUILDERS = Builders(
-    single=settled, pair=lambda name, x, y, rule: settled_pair(name, x, y, *rule), check_cast=check_cast,
+    single=single, pair=lambda name, x, y, rule: settled_pair(name, x, y, *rule), check_cast=check_cast,
     parameters=("input", "other"),
 )  # fmt: skip
 in_place_operator = _BUILDERS.in_place_operator

@@ -12,7 +12,7 @@ from typing import Any
 from ..._version import __version__ as retrograde_version
 from ...backend.jit import threads
 from ._api import api
-from ._data import check_tensor
+from ._elementwise import tensor_argument
 from ._size import check_device, device
 from ._tensor import Tensor
 
@@ -226,7 +226,7 @@ version = _module("version", "`torch.version`", __version__=f"2.13.0+retrograde.
 @api()
 def get_device(input: Any) -> int:
     """The number of a tensor's GPU, -1 on the CPU."""
-    check_tensor("get_device", input)
+    tensor_argument("get_device", input)
     return -1
 
 

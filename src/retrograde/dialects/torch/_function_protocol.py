@@ -16,7 +16,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .._shared.guard import standing_before
+from .._shared.registry import defined
 from ._api import FUNCTIONS
+from ._dtype import dtype
 from ._tensor import Tensor
 
 
@@ -65,6 +67,9 @@ _AS_GIVEN = frozenset((
 
 _UNCONVERTED: list[property] = []
 """The properties whose tensors stay as they are: a gradient is a plain tensor."""
+
+_PLAIN = frozenset((Tensor, int, float, complex, bool, str, type(None), dtype, slice, range))
+"""Types of arguments that are never asked, and nothing in which is."""
 
 _lock = threading.Lock()
 _installed = False
@@ -130,6 +135,12 @@ def _asking(
     @functools.wraps(run)
     def function(*args: Any, **kwargs: Any) -> Any:
         here = state
+        if not kwargs and not here.modes:
+            for x in args:
+                if type(x) not in _PLAIN:
+                    break
+            else:
+                return run(*args)
         kinds = [] if here.disabled else answering_types(_candidates(args, kwargs))
         if kinds or here.modes:
             if complete:
@@ -137,8 +148,7 @@ def _asking(
             return ask(function if public is None else public(), kinds, args, kwargs)
         return run(*args, **kwargs)
 
-    function.__name__ = name
-    return function
+    return defined(name, function)
 
 
 def completed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

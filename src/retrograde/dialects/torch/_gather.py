@@ -18,8 +18,9 @@ from ...tape import inplace, mutation
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
-from ._data import check_tensor, sizes
+from ._data import sizes
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
 from ._promote import number_array
@@ -597,7 +598,7 @@ def argwhere(input: Tensor) -> Tensor:
 @api(method=False)
 def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """The coordinates, one tensor per axis, of flat indices into an array of a shape."""
-    check_tensor("unravel_index", indices)
+    tensor_argument("unravel_index", indices)
     if indices.dtype.category != 1:
         raise TypeError(f"unravel_index: the indices must be integers, got {indices.dtype}")
     dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))

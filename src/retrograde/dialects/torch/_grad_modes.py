@@ -8,7 +8,7 @@ from ..._state import LOOKED_AT, SAVE_CHECKS, is_grad_enabled, state
 from ..._state import set_grad_enabled as _set
 from .._shared.grad_modes import Mode, enable_grad, no_grad, set_grad_enabled
 from ._api import api
-from ._data import check_tensor
+from ._elementwise import tensor_argument
 from ._policy import mark_inference, refuse_inference
 
 __all__ = [
@@ -55,5 +55,5 @@ def is_inference_mode_enabled() -> bool:
 @api(method=False)
 def is_inference(input: Any) -> bool:
     """Whether a tensor was made in inference mode."""
-    check_tensor("is_inference", input)
+    tensor_argument("is_inference", input)
     return input.is_inference()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ._api import missing
+from ._api import attributes
 from .futures import Future
 from .jit import _overload, _overload_method, export, ignore, is_scripting, unused
 
@@ -28,5 +28,4 @@ def boolean_dispatch(
     return dispatch
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._jit_internal", name, globals())
+__getattr__ = attributes(globals())

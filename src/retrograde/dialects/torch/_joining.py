@@ -17,7 +17,8 @@ from ...ops import structural as st
 from ...ops import triangular as tr
 from ...tape import inplace
 from .._shared.axes import count
-from ._api import FUNCTIONS, api, write_out
+from .._shared.registry import defined
+from ._api import FUNCTIONS, api, row, write_out
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
@@ -157,16 +158,10 @@ def hstack(tensors: Any) -> Tensor:
     return cat(given, 0 if len(shape_of(given[0])) == 1 else 1)
 
 
-@api("vstack", "row_stack", method=False, out=True)
-def vstack(tensors: Any) -> Tensor:
-    """Tensors joined along their first dimension, vectors being rows."""
-    return cat([atleast(2, x) for x in tensors_of("vstack", tensors)], 0)
-
-
-@api(method=False, out=True)
-def dstack(tensors: Any) -> Tensor:
-    """Tensors joined along their third dimension."""
-    return cat([atleast(3, x) for x in tensors_of("dstack", tensors)], 2)
+vstack = row("vstack row_stack", lambda tensors: cat([atleast(2, x) for x in tensors_of("vstack", tensors)], 0),
+    "Tensors joined along their first dimension, vectors being rows.", method=False, out=True)  # fmt: skip
+dstack = row("dstack", lambda tensors: cat([atleast(3, x) for x in tensors_of("dstack", tensors)], 2),
+    "Tensors joined along their third dimension.", method=False, out=True)  # fmt: skip
 
 
 @api(method=False, out=True)
@@ -234,16 +229,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0, **given: An
     return out
 
 
-@api("split", function=False)
-def split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of consecutive parts along a dimension, of one size or of the given sizes."""
-    return split(self, split_size, dim)
-
-
-@api()
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of consecutive parts of the given sizes."""
-    return split(input, list(split_sizes), dim)
+split_method = row("split", lambda self, split_size, dim=0: split(self, split_size, dim),
+    "Views of consecutive parts along a dimension, of one size or of the given sizes.", function=False)  # fmt: skip
+split_with_sizes = row("split_with_sizes", lambda input, split_sizes, dim=0: split(input, list(split_sizes), dim),
+    "Views of consecutive parts of the given sizes.")  # fmt: skip
 
 
 @api()
@@ -325,9 +314,7 @@ def _directed(name: str, rank: int, axis: int) -> None:
                 raise RuntimeError(f"{name}: a dimension of size {size} cannot be cut into {indices_or_sections} parts")
         return tensor_split(input, indices_or_sections, dim)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `tensor_split` along dimension {axis}, in parts of one size."
-    api(name)(function)
+    api(name)(defined(name, function, f"As `tensor_split` along dimension {axis}, in parts of one size."))
 
 
 _directed("hsplit", 1, 1)

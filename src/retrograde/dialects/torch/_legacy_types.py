@@ -15,13 +15,15 @@ from ._shape import reshaped
 from ._tensor import Tensor, from_array
 
 
-class _TypeMeta(type):
+class LegacyType(type):
     """`isinstance(x, torch.FloatTensor)` asks for the dtype; calling makes a tensor of it."""
 
     dtype: _dtype.dtype
+    place = "torch"
+    """The module that offers them."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+        return issubclass(type(instance), Tensor) and instance.dtype is cls.dtype
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
         d = cls.dtype.np
@@ -33,14 +35,16 @@ class _TypeMeta(type):
             return args[0]  # type: ignore[return-value]
         return from_array(np.zeros(sizes(cls.__name__, args) if args else (0,), d))
 
+    @property
+    def path(cls) -> str:
+        """The dotted name."""
+        return f"{cls.place}.{cls.__name__}"
+
     def __repr__(cls) -> str:
-        return f"<class 'torch.{cls.__name__}'>"
-
-    def __str__(cls) -> str:
-        return f"torch.{cls.__name__}"
+        return f"<class '{cls.path}'>"
 
 
-_NAMES = {
+NAMES = {
     "FloatTensor": _dtype.float32, "DoubleTensor": _dtype.float64, "HalfTensor": _dtype.float16,
     "BFloat16Tensor": _dtype.bfloat16, "LongTensor": _dtype.int64, "IntTensor": _dtype.int32,
     "ShortTensor": _dtype.int16, "CharTensor": _dtype.int8, "ByteTensor": _dtype.uint8, "BoolTensor": _dtype.bool_,
@@ -48,9 +52,9 @@ _NAMES = {
 }  # fmt: skip
 
 TYPES: dict[str, type] = {
-    name: _TypeMeta(name, (), {"dtype": d, "__doc__": f"Tensors of dtype {d.name}."}) for name, d in _NAMES.items()
+    name: LegacyType(name, (), {"dtype": d, "__doc__": f"Tensors of dtype {d.name}."}) for name, d in NAMES.items()
 }
-BY_DTYPE: dict[_dtype.dtype, str] = {d: f"torch.{name}" for name, d in _NAMES.items()}
+BY_DTYPE: dict[_dtype.dtype, str] = {d: f"torch.{name}" for name, d in NAMES.items()}
 FUNCTIONS.update(TYPES)
 
 
@@ -68,7 +72,7 @@ def typename(obj: Any) -> str:
 @api(method=False)
 def set_default_tensor_type(t: Any) -> None:
     """Set the default dtype by the name or type of a tensor, such as `torch.DoubleTensor`."""
-    name = (t if isinstance(t, str) else str(t)).removeprefix("torch.")
+    name = (t.path if isinstance(t, LegacyType) else str(t)).removeprefix("torch.")
     kind = FUNCTIONS.get(name)
     if not name.endswith("Tensor") or kind is None or not kind.dtype.is_floating_point:
         raise TypeError(f"set_default_tensor_type: wanted a floating tensor type such as torch.DoubleTensor, got {t!r}")

@@ -30,7 +30,7 @@ def lobpcg(
 
     if tracker is not None:
         raise NotImplementedError("lobpcg: the eigenpairs are computed directly, so a tracker sees no iterations")
-    tensor_argument("lobpcg", A, argument="A")
+    tensor_argument("lobpcg", A, "A")
     matrix = A.to_dense() if A.is_sparse else A
     shape = tuple(matrix.shape)
     if len(shape) < 2 or shape[-1] != shape[-2]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,21 +63,29 @@ NAMES.update(
 
 def _tensors(op: str, *operands: Any, ranks: tuple[int, ...] | None = None) -> None:
     """Raise TypeError for what is no tensor, RuntimeError for different dtypes or wrong numbers of dimensions."""
-    for x in operands:
-        if not isinstance(x, Value):
-            raise TypeError(f"{op}: wanted tensors, got {type(x).__name__}")
+    _all_tensors(op, operands)
     first = dtype_of(operands[0])
     for x in operands[1:]:
-        if dtype_of(x) != first:
-            raise RuntimeError(
-                f"{op}: the tensors must have one dtype, got {FROM_NUMPY[first]} and {FROM_NUMPY[dtype_of(x)]}"
-            )
+        _same_dtype(op, first, dtype_of(x))
     for x, rank in zip(operands, ranks or ()):
         if len(shape_of(x)) != rank:
             raise RuntimeError(
                 f"{op}: wanted {' and '.join(f'{r}-d' for r in ranks or ())} tensors, got shapes "
                 f"{', '.join(str(list(shape_of(y))) for y in operands)}"
             )
+
+
+def _all_tensors(op: str, operands: Sequence[Any]) -> None:
+    """Raise TypeError for what is no tensor."""
+    for x in operands:
+        if not isinstance(x, Value):
+            raise TypeError(f"{op}: wanted tensors, got {type(x).__name__}")
+
+
+def _same_dtype(op: str, first: Any, second: Any) -> None:
+    """Raise RuntimeError for two dtypes that differ."""
+    if first != second:
+        raise RuntimeError(f"{op}: the tensors must have one dtype, got {FROM_NUMPY[first]} and {FROM_NUMPY[second]}")
 
 
 def _plain(x: Any, y: Any, m: int, n: int) -> bool:
@@ -214,7 +223,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 @api(out=True)
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every element of `input` times all of `other`, in blocks."""
-    tensor_argument("kron", input), tensor_argument("kron", other, 2, "other")
+    tensor_argument("kron", input), tensor_argument("kron", other, "other")
     n = max(len(shape_of(input)), len(shape_of(other)))
     a = (1,) * (n - len(shape_of(input))) + tuple(shape_of(input))
     b = (1,) * (n - len(shape_of(other))) + tuple(shape_of(other))
@@ -361,6 +370,7 @@ def _sublists(op: str, args: tuple[Any, ...]) -> tuple[list[Any], tuple[tuple[in
 
 
 def _parsed(op: str, equation: str, operands: list[Any]) -> tuple[Any, Any]:
+    _all_tensors(op, operands)
     try:
         inputs, output = parse(equation, [tuple(shape_of(x)) for x in operands])
         if any(type(x._a) is not _ndarray for x in operands):
@@ -368,6 +378,24 @@ def _parsed(op: str, equation: str, operands: list[Any]) -> tuple[Any, Any]:
     except ValueError as error:
         raise RuntimeError(str(error)) from None
     return inputs, output
+
+
+def _promoted(op: str, operands: list[Any], inputs: Any, output: Any) -> list[Any]:
+    """Operands of different dtypes in one of them; raises RuntimeError where two are contracted.
+
+    Operands are taken in from the left. A label that both sides have, in more than one element, and nothing later asks for makes
+    that a product of matrices, which wants one dtype; without one it is `mul`, which promotes.
+    """
+    sizes = [dict(zip(labels, shape_of(x))) for labels, x in zip(inputs, operands)]
+    wide, dtype = {k for k, size in sizes[0].items() if size != 1}, FROM_NUMPY[dtype_of(operands[0])]
+    for i, x in enumerate(operands[1:], 1):
+        its = {k for k, size in sizes[i].items() if size != 1}
+        later = {*output, *(k for labels in inputs[i + 1 :] for k in labels)}
+        if (wide & its) - later:
+            _same_dtype(op, dtype.np, dtype_of(x))
+        dtype = promote_types(dtype, FROM_NUMPY[dtype_of(x)])
+        wide = (wide | its) & later
+    return [to_dtype(x, dtype) for x in operands]
 
 
 @api(method=False)
@@ -385,9 +413,10 @@ def einsum(*args: Any) -> Tensor:
             operands = list(operands[0])
         if not operands:
             raise ValueError("einsum: give at least one tensor")
-        _tensors("einsum", *operands)
         inputs, output = _parsed("einsum", args[0], operands)
-    _tensors("einsum", *operands)
+    first = dtype_of(operands[0])
+    if any(dtype_of(x) != first for x in operands[1:]):
+        operands = _promoted("einsum", operands, inputs, output)
     if len(operands) == 1:
         (labels,) = inputs
         if len(set(labels)) == len(labels) and set(labels) == set(output):

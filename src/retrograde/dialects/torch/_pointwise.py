@@ -23,6 +23,7 @@ from .._shared.elementwise import (
     reflected,
     write_at_once,
 )
+from .._shared.registry import defined
 from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import (
@@ -164,9 +165,7 @@ def _quotient(name: str, op: Callable[..., Any], kinds: str, numbers: str) -> Ca
             _refuse_zero(name, y)
         return op(x, y)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of two tensors, or a tensor and a number."
-    return f
+    return defined(name, f, f"The elementwise `{name}` of two tensors, or a tensor and a number.")
 
 
 _floored = _quotient("div", ew.floor_divide, NUMBER, EITHER)
@@ -353,8 +352,8 @@ METHODS["__pow__"] = power_operator(pow, ew.power_by)
 
 
 def _three(name: str, op: Callable[..., Any], kinds: str, input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
-    for i, (x, argument) in enumerate(((input, "input"), (tensor1, "tensor1"), (tensor2, "tensor2"))):
-        tensor_argument(name, x, i + 1, argument)
+    for x, argument in ((input, "input"), (tensor1, "tensor1"), (tensor2, "tensor2")):
+        tensor_argument(name, x, argument)
     d = settle(name, result_dtype(input, tensor1, tensor2), kinds)
     value = value.item() if isinstance(value, (Value, np.generic)) else value
     value = number_array(name, value, d.np).item() if d.category == 1 else factor(name, value * 1, d, "value")
@@ -385,7 +384,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     if type(weight) is float and _alike(input, end):
         return ew.lerp_by(input, end, weight=weight)
     tensor_argument("lerp", input)
-    tensor_argument("lerp", end, 2, "end")
+    tensor_argument("lerp", end, "end")
     d = FROM_NUMPY[dtype_of(input)]
     if isinstance(weight, Value) and not shape_of(weight) and end.dtype is d:  # counts as a number does
         d = settle("lerp", result_dtype(input, weight), "xx..")

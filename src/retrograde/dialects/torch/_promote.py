@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...core.number import Number
-from ...core.value import Value, make, shape_of
+from ...core.value import Value, shape_of
 from ...ops.structural import cast
+from .._shared.arguments import operand_check
 from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
 from . import _dtype
@@ -152,13 +153,7 @@ def pair(op: str, x: Any, y: Any, *, floating: bool = False) -> tuple[Any, Any]:
     return to_dtype(x, d), to_dtype(y, d)
 
 
-def operand(op: str, x: Any) -> Any:
-    """An operand as a tensor or number; NumPy arrays count as tensors, as in PyTorch's operators."""
-    if isinstance(x, (Value, bool, int, float, complex, np.generic)):
-        return x
-    if isinstance(x, np.ndarray):
-        return make(REGISTRY.tensor_class, x)
-    raise TypeError(f"{op}: wanted a tensor or a number, got {type(x).__name__}")
+operand = operand_check(REGISTRY, TypeError, "a tensor")
 
 
 def floated(x: Value) -> Value:

@@ -19,6 +19,7 @@ from . import _dtype
 from ._api import api
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, node_name, show_as
 from ._return_types import return_type
 from ._tensor import Tensor, from_array
@@ -53,13 +54,6 @@ NAMES.update(
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ arguments
-
-
-def tensor_of(op: str, x: Any) -> Value:
-    """`x`, if it is a tensor; raises TypeError otherwise."""
-    if isinstance(x, Value):
-        return x
-    raise TypeError(f"{op}: the input must be a tensor, got {type(x).__name__}")
 
 
 def reduced_axes(op: str, dim: Any, ndim: int) -> tuple[int, ...]:
@@ -136,7 +130,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
                 return _sum(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
             if a.ndim > 1 and type(dim) is int:
                 return _sum(input, axis=reduced_axes("sum", dim, a.ndim), keepdims=keepdim)
-    x = tensor_of("sum", input)
+    x = tensor_argument("sum", input)
     axes = reduced_axes("sum", dim, len(shape_of(x)))
     if dtype is not None:
         x = in_dtype("sum", x, dtype)
@@ -158,7 +152,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
                 return _mean(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
             if a.ndim > 1 and type(dim) is int:
                 return _mean(input, axis=reduced_axes("mean", dim, a.ndim), keepdims=keepdim)
-    x = in_dtype("mean", tensor_of("mean", input), dtype)
+    x = in_dtype("mean", tensor_argument("mean", input), dtype)
     axes = reduced_axes("mean", dim, len(shape_of(x)))
     if dtype_of(x).kind in "iub":
         raise RuntimeError(f"mean: the input must be floating or complex, got {FROM_NUMPY[dtype_of(x)]}; give dtype=")
@@ -169,7 +163,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 @numpy_names
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over dimensions with NaN counted as 0."""
-    x = in_dtype("nansum", tensor_of("nansum", input), dtype)
+    x = in_dtype("nansum", tensor_argument("nansum", input), dtype)
     if dtype_of(x).kind == "c":
         raise RuntimeError("nansum: not defined for complex tensors")
     if dtype_of(x).kind in "iub":
@@ -181,7 +175,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 @numpy_names
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean over dimensions of the elements that are not NaN."""
-    x = tensor_of("nanmean", input)
+    x = tensor_argument("nanmean", input)
     if dtype_of(x).kind in "iub":
         raise RuntimeError(f"nanmean: the input must be floating or complex, got {FROM_NUMPY[dtype_of(x)]}")
     x = in_dtype("nanmean", x, dtype)
@@ -194,7 +188,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 @numpy_names
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product along a dimension (of all elements, if none is given); of integers and booleans in int64."""
-    x = in_dtype("prod", tensor_of("prod", input), dtype)
+    x = in_dtype("prod", tensor_argument("prod", input), dtype)
     if dtype is None:
         x = widest(x)
     n = len(shape_of(x))
@@ -210,7 +204,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 @numpy_names
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """The logarithm of the sum of exponentials over dimensions; of integers in the default dtype."""
-    x = tensor_of("logsumexp", input)
+    x = tensor_argument("logsumexp", input)
     if dtype_of(x).kind in "iub":
         x = cast(x, dtype=_dtype.get_default_dtype().np)
     return rd.logsumexp(x, axis=reduced_axes("logsumexp", dim, len(shape_of(x))), keepdims=keepdim)
@@ -225,7 +219,7 @@ def _spread(
     op: str, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any
 ) -> tuple[Value, tuple[int, ...], float]:
     """The operand, axes and correction of var() and std() in all their spellings."""
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     if isinstance(dim, bool):  # var(unbiased)
         dim, unbiased = None, dim
     if correction is not _ABSENT:
@@ -287,7 +281,7 @@ def std_mean(
 
 
 def _extremes(op: str, input: Any, dim: Any) -> tuple[Value, tuple[int, ...]]:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     real_only(op, x)
     axes = reduced_axes(op, dim, len(shape_of(x)))
     _not_empty(op, x, axes, dim is None or dim == () or dim == [])
@@ -317,7 +311,7 @@ _Aminmax = return_type("aminmax", "min", "max")
 @numpy_names
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest element along a dimension (of all elements, if none is given)."""
-    x = tensor_of("aminmax", input)
+    x = tensor_argument("aminmax", input)
     real_only("aminmax", x)
     n = len(shape_of(x))
     axes = ALL_AXES[n] if dim is None else (axis_of("aminmax", dim, n),) if n else ()
@@ -355,7 +349,7 @@ def picked(x: Value, position: Any, axis: int, keepdim: bool, of: str) -> tuple[
 
 
 def _max_or_min(op: str, input: Any, dim: Any, keepdim: bool, whole: Any, position: Any) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     real_only(op, x, NotImplementedError)
     if dim is None:
         _not_empty(op, x, (), True)
@@ -396,7 +390,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
 
 def _position(op: str, input: Any, dim: Any, keepdim: bool, position: Any) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     if dtype_of(x).kind in "bc":
         raise RuntimeError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]} tensors")
     shape = tuple(shape_of(x))
@@ -433,7 +427,7 @@ _UINT8 = np.dtype(np.uint8)
 
 
 def _logical(op: str, input: Any, dim: Any, keepdim: bool, reduce: Any) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     n = len(shape_of(x))
     empty = isinstance(dim, (tuple, list)) and not dim  # here no dimensions means none, not all
     out = reduce(x, axis=() if empty else reduced_axes(op, dim, n), keepdims=keepdim)
@@ -458,7 +452,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 @numpy_names
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not 0, over dimensions or altogether."""
-    x = tensor_of("count_nonzero", input)
+    x = tensor_argument("count_nonzero", input)
     return rd.count_nonzero(x, axis=reduced_axes("count_nonzero", dim, len(shape_of(x))), keepdims=False)
 
 

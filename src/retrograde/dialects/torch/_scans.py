@@ -16,9 +16,10 @@ from ...ops.structural import cast, concatenate, getitem, reshape
 from ...ops.structural import copy as st_copy
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._promote import floated, pair
-from ._reductions import in_dtype, real_only, tensor_of, vector_of, widest, without_axis
+from ._reductions import in_dtype, real_only, vector_of, widest, without_axis
 from ._return_types import return_type
 
 _ndarray = np.ndarray
@@ -31,7 +32,7 @@ def _scanned(op: str, input: Any, dim: Any, dtype: Any, run: Any) -> Any:
         a = input._a
         if type(a) is _ndarray and a.dtype.kind == "f" and -a.ndim <= dim < a.ndim:
             return run(input, axis=dim % a.ndim, reverse=False)
-    x = in_dtype(op, tensor_of(op, input), dtype)
+    x = in_dtype(op, tensor_argument(op, input), dtype)
     if dtype is None and dtype_of(x).kind in "iub" and dtype_of(x) != np.int64:
         x = cast(x, dtype=np.dtype(np.int64))
     shape = tuple(shape_of(x))
@@ -58,14 +59,14 @@ def cumprod(input: Any, dim: Any, *, dtype: Any = None) -> Any:
 @numpy_names
 def logcumsumexp(input: Any, dim: Any) -> Any:
     """The logarithms of the sums of the exponentials so far along a dimension."""
-    x = tensor_of("logcumsumexp", input)
+    x = tensor_argument("logcumsumexp", input)
     if dtype_of(x).kind in "iub":
         raise NotImplementedError("logcumsumexp: only defined for floating and complex tensors; convert it first")
     return _scanned("logcumsumexp", x, dim, None, scan.logcumsumexp)
 
 
 def _extremes(op: str, input: Any, dim: Any, largest: bool) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     real_only(op, x, NotImplementedError)
     shape = tuple(shape_of(x))
     axis = axis_of(op, dim, len(shape))
@@ -103,7 +104,7 @@ def part(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
 @numpy_names
 def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along a dimension, taken n times, with tensors put before and behind first."""
-    x = tensor_of("diff", input)
+    x = tensor_argument("diff", input)
     if not shape_of(x):
         raise RuntimeError("diff: the input must have at least one dimension")
     axis = axis_of("diff", dim, len(shape_of(x)))
@@ -166,7 +167,7 @@ def _number(dx: Any) -> Any:
 
 def _checked(op: str, y: Any, x: Any) -> Any:
     """The samples, if they and the points are no booleans and have a dimension."""
-    y = tensor_of(op, y)
+    y = tensor_argument(op, y)
     if dtype_of(y).kind == "b" or (isinstance(x, Value) and dtype_of(x).kind == "b"):
         raise RuntimeError(f"{op}: not defined for boolean tensors")
     if not shape_of(y):

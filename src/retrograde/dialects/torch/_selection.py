@@ -10,6 +10,7 @@ from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...ops import selection as sel
 from ...ops import special
+from .._shared.registry import defined
 from ._api import api
 from ._dtype import FROM_NUMPY
 from ._elementwise import (
@@ -49,7 +50,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         c, x, y = condition._a, input._a, other._a
         if type(c) is type(x) is type(y) is np.ndarray and c.dtype.kind == "b" and x.dtype is y.dtype:
             return _bind_where(condition, input, other)
-    tensor_argument("where", condition, 1, "condition")
+    tensor_argument("where", condition, "condition")
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     kind = dtype_of(condition)
@@ -147,7 +148,7 @@ def copysign(input: Any, other: Any) -> Any:
 def heaviside(input: Any, values: Any) -> Any:
     """0 where `input` is negative, 1 where positive, `values` where 0; both of one dtype, and without a derivative."""
     tensor_argument("heaviside", input)
-    tensor_argument("heaviside", values, 2, "values")
+    tensor_argument("heaviside", values, "values")
     if dtype_of(input) != dtype_of(values):
         raise RuntimeError(f"heaviside: the dtypes differ ({input.dtype} and {values.dtype}); convert one")
     settle("heaviside", FROM_NUMPY[dtype_of(input)], "...r")
@@ -161,8 +162,7 @@ def _x_log(name: str, op: Any, shown: str) -> Any:
             return out if isinstance(other, Value) else show_as(out, shown + "Backward2")
         return show_as(out, shown + "Backward1")
 
-    f.__name__ = f.__qualname__ = name
-    return f
+    return defined(name, f)
 
 
 xlogy = _x_log("xlogy", special.xlogy, "Xlogy")
@@ -178,8 +178,7 @@ def _first_fixed(name: str, op: Any, kinds: str, numbers: str) -> Any:
     def f(input: Any, other: Any) -> Any:
         return op(*settled_pair(name, input, other, kinds, numbers))
 
-    f.__name__ = f.__qualname__ = name
-    return f
+    return defined(name, f)
 
 
 gammainc = _first_fixed("igamma", special.gammainc, FLOATING, NEVER)

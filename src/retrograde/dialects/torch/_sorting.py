@@ -17,10 +17,11 @@ from ...tensor.quantiles import INTERPOLATIONS, interpolated
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording
 from ._promote import pair, scalar_dtype
-from ._reductions import ALL_AXES, picked, real_only, tensor_of, vector_of, without_axis
+from ._reductions import ALL_AXES, picked, real_only, vector_of, without_axis
 from ._return_types import return_type
 from ._tensor import Tensor, from_array
 
@@ -40,7 +41,7 @@ def _ordered(op: str, x: Value, indices: Any, axis: int, shape: tuple[int, ...],
 @numpy_names
 def sort(input: Any, dim: Any = -1, descending: bool = False, *, stable: Any = None) -> Any:
     """The elements in order along a dimension, and where they stood; NaN is largest. stable keeps equal ones in order."""
-    x = tensor_of("sort", input)
+    x = tensor_argument("sort", input)
     if isinstance(dim, bool):
         raise TypeError("sort: dim must be an int, got a bool; write descending=...")
     real_only("sort", x)
@@ -61,7 +62,7 @@ def msort(input: Any) -> Any:
 @numpy_names
 def argsort(input: Any, dim: Any = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements of each row in order stand along a dimension."""
-    x = tensor_of("argsort", input)
+    x = tensor_argument("argsort", input)
     real_only("argsort", x)
     shape = tuple(shape_of(x))
     axis = axis_of("argsort", dim, len(shape))
@@ -74,7 +75,7 @@ def argsort(input: Any, dim: Any = -1, descending: bool = False, *, stable: bool
 @numpy_names
 def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along a dimension in order, and their positions."""
-    x = tensor_of("topk", input)
+    x = tensor_argument("topk", input)
     real_only("topk", x)
     shape = tuple(shape_of(x))
     axis = axis_of("topk", dim, len(shape))
@@ -91,7 +92,7 @@ def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool =
 @numpy_names
 def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     """The k-th smallest element along a dimension (counted from 1), and its position."""
-    x = tensor_of("kthvalue", input)
+    x = tensor_argument("kthvalue", input)
     real_only("kthvalue", x, NotImplementedError)
     axis = axis_of("kthvalue", dim, len(shape_of(x)))
     k = integer("kthvalue", "k", k)
@@ -103,7 +104,7 @@ def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
 
 
 def _median(op: str, input: Any, dim: Any, keepdim: bool, ignore_nan: bool) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     if dtype_of(x).kind in "bc":
         raise NotImplementedError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]} tensors")
     if dim is None:
@@ -135,7 +136,7 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 @numpy_names
 def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension (of several the smallest), and a position of it."""
-    x = tensor_of("mode", input)
+    x = tensor_argument("mode", input)
     real_only("mode", x, NotImplementedError)
     axis = axis_of("mode", dim, len(shape_of(x)))
     if shape_of(x) and shape_of(x)[axis] == 0:
@@ -148,7 +149,7 @@ def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
 
 
 def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     d = dtype_of(x)
     if d not in (np.float32, np.float64):
         raise RuntimeError(f"{op}: the input must be float32 or float64, got {FROM_NUMPY[d]}")
@@ -216,7 +217,7 @@ def _without_derivative(op: str, x: Any, out: Any, name: str) -> None:
 
 
 def _distinct(op: str, input: Any, dim: Any, return_inverse: bool, return_counts: bool) -> Any:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     shape = tuple(shape_of(x))
     if dtype_of(x).kind == "c":
         raise RuntimeError(f"{op}: not defined for complex tensors")
@@ -283,7 +284,7 @@ def searchsorted(
 ) -> Any:  # fmt: skip
     """Where values would be inserted in sorted sequences (the last dimension): before equal ones, or behind."""
     op = "searchsorted"
-    sequence = tensor_of(op, sorted_sequence)
+    sequence = tensor_argument(op, sorted_sequence)
     if side is not None:
         if side not in ("left", "right"):
             raise RuntimeError(f"{op}: side must be 'left' or 'right', got {side!r}")
@@ -310,7 +311,7 @@ def searchsorted(
 @api(method=False, out=True)
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """For each value between which two of the sorted boundaries it lies."""
-    boundaries = tensor_of("bucketize", boundaries)
+    boundaries = tensor_argument("bucketize", boundaries)
     if len(shape_of(boundaries)) != 1:
         raise RuntimeError(f"bucketize: the boundaries must have one dimension, got {len(shape_of(boundaries))}")
     return _search("bucketize", boundaries, input, bool(right), out_int32)
@@ -322,7 +323,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
 @api()
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number occurs in a vector of non-negative ints, or the sums of their weights."""
-    x = tensor_of("bincount", input)
+    x = tensor_argument("bincount", input)
     if dtype_of(x).kind not in "iu":
         raise NotImplementedError(f"bincount: the input must hold integers, got {FROM_NUMPY[dtype_of(x)]}")
     if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(concrete("bincount", x).min()) < 0):
@@ -339,7 +340,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 @api(out=True)
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     """How many elements fall into each of equal bins between min and max; of the data where both are 0."""
-    x = tensor_of("histc", input)
+    x = tensor_argument("histc", input)
     if dtype_of(x).kind not in "fV":
         raise NotImplementedError(f"histc: the input must be floating, got {FROM_NUMPY[dtype_of(x)]}")
     if bins <= 0:
@@ -374,7 +375,7 @@ def _edges(op: str, x: np.ndarray, bins: Any, limits: Any) -> np.ndarray:
 
 
 def _checked_data(op: str, input: Any, weight: Any) -> np.ndarray:
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     if dtype_of(x).kind != "f" or dtype_of(x).itemsize == 2:
         raise NotImplementedError(f"{op}: the input must be float32 or float64, got {FROM_NUMPY[dtype_of(x)]}")
     if weight is not None and dtype_of(weight) != dtype_of(x):

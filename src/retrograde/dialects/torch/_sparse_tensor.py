@@ -261,9 +261,11 @@ class SparseTensor:
         """The same positions with converted values."""
         return self.with_values(self._v.to(*args, **kwargs))
 
-    def type(self, dtype: Any) -> SparseTensor:
-        """The same positions with values of a dtype."""
-        return self.to(dtype)
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the type; the same positions with values of a dtype where one is given, or the name of such a type."""
+        if dtype is None:
+            return self._v.type().replace("torch.", "torch.sparse.")
+        return self.with_values(self._v.type(dtype.replace(".sparse", "") if isinstance(dtype, str) else dtype))
 
     def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
         """Say whether gradients with respect to the values are wanted."""
@@ -439,10 +441,23 @@ class SparseTensor:
 
     def __repr__(self) -> str:
         gap = " " * 7
-        facts = ", ".join([f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()])
-        return (
-            f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}{facts})"
-        )
+        facts = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()]
+        text = f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}"
+        return filled(text, facts, gap) + ")"
+
+
+def filled(text: str, facts: list[str], indent: str) -> str:
+    """Facts after a text, as many in a line as 80 columns hold."""
+    column = len(indent)
+    for k, fact in enumerate(facts):
+        width = len(fact.rpartition("\n")[2])
+        if k:
+            fits = column + 2 + width < 79
+            text += ", " if fits else f",\n{indent}"
+            column = column + 2 if fits else len(indent)
+        text += fact
+        column += width
+    return text
 
 
 def from_scattered(x: Scattered) -> SparseTensor:

@@ -23,9 +23,10 @@ from . import _dtype
 from ._api import api, write_out
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._promote import floated, pair, to_dtype
-from ._reductions import tensor_of, vector_of
+from ._reductions import vector_of
 from ._scans import part
 from .linalg._norms import matrix_norm, vector_norm
 
@@ -55,7 +56,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
     fweights: how often each observation counts; aweights: how important it is.
     """
-    x = tensor_of("cov", input)
+    x = tensor_argument("cov", input)
     ndim = len(shape_of(x))
     if ndim > 2:
         raise RuntimeError(f"cov: the input must have at most 2 dimensions, got {ndim}")
@@ -98,7 +99,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 @api()
 def corrcoef(input: Any) -> Any:
     """The matrix of correlation coefficients of variables in rows, of which columns are observations."""
-    x = tensor_of("corrcoef", input)
+    x = tensor_argument("corrcoef", input)
     if len(shape_of(x)) > 2:
         raise RuntimeError(f"corrcoef: the input must have at most 2 dimensions, got {len(shape_of(x))}")
     c = cov(x)
@@ -184,7 +185,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     spacing: the distance of samples, or one distance or tensor of coordinates per dimension.
     """
     op = "gradient"
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     axes, given = _spacings(op, x, spacing, dim)
     if edge_order not in (1, 2):
         raise RuntimeError(f"{op}: edge_order must be 1 or 2, got {edge_order}")
@@ -211,7 +212,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
 @api(method=False)
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
     """The norm of order p of all elements or over dimensions; 'fro' is 2, 'nuc' the sum of singular values."""
-    x = tensor_of("norm", input)
+    x = tensor_argument("norm", input)
     if p is None or p == "fro":
         result = vector_norm(x, 2, dim, keepdim, dtype=dtype)
     elif isinstance(p, str):
@@ -244,7 +245,7 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
 @api(method=False)
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     """The norms of the slices along a dimension, which stays; of everything for dim=-1."""
-    x = tensor_of("norm_except_dim", v)
+    x = tensor_argument("norm_except_dim", v)
     n = len(shape_of(x))
     if dim == -1:
         return show_as(vector_norm(x, pow), "NormBackward0")
@@ -259,7 +260,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 @numpy_names
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     """Each slice along a dimension, scaled down to p-norm `maxnorm` where it exceeds it."""
-    x = tensor_of("renorm", input)
+    x = tensor_argument("renorm", input)
     if len(shape_of(x)) < 2:
         raise RuntimeError(f"renorm: the input must have at least 2 dimensions, got {len(shape_of(x))}")
     if p <= 0 or maxnorm < 0:
@@ -274,7 +275,7 @@ def renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
 @api()
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of the difference of two tensors."""
-    kinds = {dtype_of(tensor_of("dist", x)).kind for x in (input, other)}
+    kinds = {dtype_of(tensor_argument("dist", x)).kind for x in (input, other)}
     x, y = pair("dist", input, other)
     if dtype_of(x).kind in "iu" or "b" in kinds:
         raise RuntimeError(f"dist: the tensors must be floating or complex, got {FROM_NUMPY[dtype_of(x)]}")
@@ -293,7 +294,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> An
     if compute_mode not in _MODES:
         raise ValueError(f"{op}: compute_mode must be one of {', '.join(_MODES)}, got {compute_mode!r}")
     for name, x in (("x1", x1), ("x2", x2)):
-        tensor_of(op, x)
+        tensor_argument(op, x)
         if len(shape_of(x)) < 2:
             raise RuntimeError(f"{op}: {name} must have at least 2 dimensions, got {len(shape_of(x))}")
         if dtype_of(x).kind not in "fV":
@@ -316,7 +317,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> An
 @api(method=False)
 def pdist(input: Any, p: float = 2) -> Any:
     """The p-norm distances of all pairs of rows of a matrix, those of the first row first."""
-    x = tensor_of("pdist", input)
+    x = tensor_argument("pdist", input)
     if len(shape_of(x)) != 2:
         raise RuntimeError(f"pdist: the input must have 2 dimensions, got {len(shape_of(x))}")
     if dtype_of(x).kind not in "fV":
@@ -329,7 +330,7 @@ def pdist(input: Any, p: float = 2) -> Any:
 @api(method=False)
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Any:
     """The p-norms of the differences of corresponding rows, to which eps is added."""
-    d = floated(subtract(*pair("pairwise_distance", tensor_of("pairwise_distance", x1), x2)))
+    d = floated(subtract(*pair("pairwise_distance", tensor_argument("pairwise_distance", x1), x2)))
     d = add(d, np.asarray(eps, dtype=dtype_of(d)))
     return show_as(vector_norm(d, p, len(shape_of(d)) - 1, keepdim), "NormBackward1")
 
@@ -338,7 +339,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keep
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any:
     """The cosine of the angle between vectors along a dimension, their lengths taken to be at least eps."""
     op = "cosine_similarity"
-    x, y = tensor_of(op, x1), tensor_of(op, x2)
+    x, y = tensor_argument(op, x1), tensor_argument(op, x2)
     d = promote_types(FROM_NUMPY[dtype_of(x)], FROM_NUMPY[dtype_of(y)])
     x, y = to_dtype(x, d), to_dtype(y, d)
     if dtype_of(x).kind not in "fV":
@@ -372,7 +373,7 @@ def segment_reduce(
 ) -> Any:  # fmt: skip
     """The sum, mean, max, min or product of consecutive segments of an axis, told by their lengths or offsets."""
     op = "segment_reduce"
-    x = tensor_of(op, data)
+    x = tensor_argument(op, data)
     if reduce not in _REDUCES:
         raise RuntimeError(f"{op}: reduce must be one of {', '.join(_REDUCES)}, got {reduce!r}")
     if indices is not None:

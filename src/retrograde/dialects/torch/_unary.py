@@ -12,7 +12,7 @@ from ...ops import structural as st
 from ...tape import inplace
 from .._shared.axes import count
 from ._api import METHODS, api
-from ._elementwise import ANY, FLOAT, FLOATING, REAL_FLOAT, register, settled, tensor_argument, unary
+from ._elementwise import ANY, FLOAT, FLOATING, REAL_FLOAT, register, single, tensor_argument, unary
 from ._graph_nodes import NAMES
 from ._return_types import return_type
 
@@ -97,7 +97,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
         return st.copy(input)
     if decimals == 0:
         return _round(input)
-    return sel.round_to(settled("round", input, FLOATING), decimals=decimals)
+    return sel.round_to(single("round", input, FLOATING), decimals=decimals)
 
 
 # ------------------------------------------------------------------------------------------ with parameters
@@ -106,7 +106,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 @api(in_place=True, out=True)
 def logit(input: Any, eps: float | None = None) -> Any:
     """log(x / (1 - x)), elementwise; with `eps`, x is clipped to [eps, 1 - eps] first."""
-    return special.logit(settled("logit", input, REAL_FLOAT), eps=None if eps is None else float(eps))
+    return special.logit(single("logit", input, REAL_FLOAT), eps=None if eps is None else float(eps))
 
 
 @api(in_place=True, out=True)
@@ -123,7 +123,7 @@ def _polygamma(n: int, x: Any) -> Any:
         raise TypeError(f"polygamma: n must be an int, got {type(n).__name__}")
     if n < 0:
         raise RuntimeError(f"polygamma: n must not be negative, got {n}")
-    return special.polygamma(settled("polygamma", x, REAL_FLOAT), n=n)
+    return special.polygamma(single("polygamma", x, REAL_FLOAT), n=n)
 
 
 @api(method=False, out=True)
@@ -141,7 +141,7 @@ def polygamma_method(self: Any, n: int) -> Any:
 @api(in_place=True, out=True)
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`, elementwise."""
-    x = settled("mvlgamma", input, REAL_FLOAT)
+    x = single("mvlgamma", input, REAL_FLOAT)
     if count("mvlgamma", "p", p) < 1:
         raise RuntimeError(f"mvlgamma: p must be at least 1, got {p}")
     return special.multigammaln(x, p=p)
@@ -153,7 +153,7 @@ _Frexp = return_type("frexp", "mantissa", "exponent")
 @api(out=True)
 def frexp(input: Any) -> Any:
     """The mantissa (of absolute value in [0.5, 1)) and the exponent of 2 of each element."""
-    return _Frexp(ew.frexp(settled("frexp", input, "rr.r")))
+    return _Frexp(ew.frexp(single("frexp", input, "rr.r")))
 
 
 # ------------------------------------------------------------------------------------------ identity

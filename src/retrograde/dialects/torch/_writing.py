@@ -36,7 +36,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
             return self
     elif isinstance(src, (bool, int, float, complex)):
         src = make(Tensor, np.asarray(src))
-    tensor_argument("copy_", src, 1, "src")
+    tensor_argument("copy_", src, "src")
     if shape_of(src) == shape_of(self) and not (is_grad_enabled() and (src._node or self._node)):
         inplace.check("copy_", self)
         return inplace.assign("copy_", self, src, tick())
@@ -99,7 +99,7 @@ def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
 @api(function=False)
 def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
     """Every element replaced by `callable(element, element of tensor)`; without history, as in PyTorch."""
-    tensor_argument("map_", tensor, 1, "tensor")
+    tensor_argument("map_", tensor, "tensor")
     other = st.broadcast_like(tensor.detach(), self)
     return _mapped("map_", self, lambda: [callable(x, y) for x, y in zip(_elements(self), _elements(other))])
 

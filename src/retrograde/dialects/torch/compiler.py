@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..._state import state
-from . import _autocast
+from ..._state import LOOKED_AT, state
+from . import _autocast, _dtype
 from ._api import api
 from ._dtype import get_default_dtype
 from .nn.modules import _module_hooks
@@ -20,6 +20,11 @@ _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-c
 def _ambient() -> Any:
     """What the dialect's functions depend on besides what they are given."""
     return get_default_dtype(), state.mark, len(_module_hooks.GLOBAL)
+
+
+def _steady() -> Any:
+    """Where to look whether that, and `_in_autocast`, are as they were: there is no mark where nobody looks at results."""
+    return (vars(_dtype), "_default"), (LOOKED_AT, None), (_module_hooks.GLOBAL, None), (_autocast.INSIDE, None)
 
 
 @api(method=False)
@@ -66,7 +71,7 @@ def compiled(f: Callable[..., Any], **options: Any) -> Any:
 
     if isinstance(f, Compiled):
         return f
-    return Compiled(f, ambient=_ambient, plain=_in_autocast, **options)
+    return Compiled(f, ambient=_ambient, plain=_in_autocast, steady=_steady, **options)
 
 
 def _in_autocast() -> bool:

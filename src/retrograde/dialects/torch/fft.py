@@ -13,7 +13,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import fft as ops
 from ...ops import structural as st
 from . import _dtype
-from ._api import with_out
+from ._api import attributes, with_out
 from ._axes import axes_of, axis_of, integer
 from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
@@ -82,24 +82,48 @@ def _several(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[
     return axes, sizes
 
 
-def _public(f: Callable[..., Any]) -> Callable[..., Any]:
-    return functools.wraps(f)(with_out(f"fft.{f.__name__}", f))
+def _public(f: Callable[..., Any], name: str, doc: str) -> Any:
+    """A function under its name, which takes `out=` as well."""
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return functools.wraps(f)(with_out(f"fft.{name}", f))
 
 
-def _complex(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None, inverse: bool) -> Any:
-    given = _norm(op, norm)
-    x = ops.resized(x, axes, sizes)
-    if not axes:
-        return ops.as_complex(x)
-    return ops.fftn(x, axes=axes, norm=given, inverse=inverse)
-
-
-def _real_inverse(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
-    given = _norm(op, norm)
+def _needed(op: str, axes: tuple[int, ...]) -> None:
     if not axes:
         raise RuntimeError(f"{op}: at least one dimension must be transformed")
+
+
+def _forward(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None, inverse: bool = False) -> Any:
+    given = _norm(op, norm)
+    x = ops.resized(x, axes, sizes)
+    return ops.fftn(x, axes=axes, norm=given, inverse=inverse) if axes else ops.as_complex(x)
+
+
+def _inverse(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
+    return _forward(op, x, axes, sizes, norm, True)
+
+
+def _of_real(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
+    _needed(op, axes)
+    return ops.rfftn(ops.resized(x, axes, sizes), axes=axes, norm=_norm(op, norm))
+
+
+def _to_real(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
+    _needed(op, axes)
     half = (*sizes[:-1], sizes[-1] // 2 + 1)
-    return ops.irfftn(ops.resized(x, axes, half), axes=axes, n=sizes[-1], norm=given)
+    return ops.irfftn(ops.resized(x, axes, half), axes=axes, n=sizes[-1], norm=_norm(op, norm))
+
+
+def _of_hermitian(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
+    _needed(op, axes)
+    half = (*sizes[:-1], sizes[-1] // 2 + 1)
+    return ops.hfftn(ops.resized(x, axes, half), axes=axes, n=sizes[-1], norm=_norm(op, norm))
+
+
+def _to_hermitian(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...], norm: str | None) -> Any:
+    _needed(op, axes)
+    return ops.ihfftn(ops.resized(x, axes, sizes), axes=axes, norm=_norm(op, norm))
 
 
 def _last(op: str, x: Any, s: Any, axes: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -113,131 +137,73 @@ def _last(op: str, x: Any, s: Any, axes: tuple[int, ...], sizes: tuple[int, ...]
     return (*sizes[:-1], n)
 
 
-@_public
-def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The discrete Fourier transform along a dimension, of n points."""
-    x = _input("fft.fft", input)
-    axis, n = _one("fft.fft", x, n, dim)
-    out = _complex("fft.fft", x, (axis,), (n,), norm, False)
-    return out if dtype_of(x).kind == "c" else show_as(out, "FftR2CBackward0")
+def _along(name: str, compute: Callable[..., Any], doc: str, real: bool, half: bool) -> Any:
+    """The transform along one dimension; `real`: of real tensors only, `half`: what comes is half of a signal."""
+    op = f"fft.{name}"
+    shown = {"fft": "FftR2CBackward0", "ifft": "ConjBackward0", "ihfft": "ConjBackward0"}.get(name)
+
+    def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+        x = _input(op, input, real=real)
+        shape = shape_of(x)
+        if half and n is None and shape:
+            n = 2 * (shape[axis_of(op, dim, len(shape))] - 1)
+        axis, n = _one(op, x, n, dim)
+        out = compute(op, x, (axis,), (n,), norm)
+        return show_as(out, shown) if shown and dtype_of(x).kind != "c" else out  # type: ignore[no-any-return]
+
+    return _public(function, name, doc)
 
 
-@_public
-def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `fft`."""
-    x = _input("fft.ifft", input)
-    axis, n = _one("fft.ifft", x, n, dim)
-    out = _complex("fft.ifft", x, (axis,), (n,), norm, True)
-    return out if dtype_of(x).kind == "c" else show_as(out, "ConjBackward0")
+def _over(name: str, compute: Callable[..., Any], doc: str, real: bool, half: bool) -> tuple[Any, Any]:
+    """The transform over several dimensions, and the form that is over the last two unless told otherwise."""
+    op = f"fft.{name}n"
 
+    def function(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+        x = _input(op, input, real=real)
+        axes, sizes = _several(op, x, s, dim)
+        return compute(op, x, axes, _last(op, x, s, axes, sizes) if half else sizes, norm)  # type: ignore[no-any-return]
 
-@_public
-def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The transform of a real signal: the frequencies that are not negative."""
-    x = _input("fft.rfft", input, real=True)
-    axis, n = _one("fft.rfft", x, n, dim)
-    return ops.rfftn(ops.resized(x, (axis,), (n,)), axes=(axis,), norm=_norm("fft.rfft", norm))
+    over = _public(function, f"{name}n", doc)
 
-
-@_public
-def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `rfft`: n real numbers, an even number unless given."""
-    x = _input("fft.irfft", input)
-    shape = shape_of(x)
-    axis = axis_of("fft.irfft", dim, len(shape))
-    axis, n = _one("fft.irfft", x, 2 * (shape[axis] - 1) if n is None and shape else n, dim)
-    return _real_inverse("fft.irfft", x, (axis,), (n,), norm)
-
-
-@_public
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The transform of a Hermitian signal, given by its half: n real numbers."""
-    x = _input("fft.hfft", input)
-    shape = shape_of(x)
-    axis = axis_of("fft.hfft", dim, len(shape))
-    axis, n = _one("fft.hfft", x, 2 * (shape[axis] - 1) if n is None and shape else n, dim)
-    return ops.hfftn(ops.resized(x, (axis,), (n // 2 + 1,)), axes=(axis,), n=n, norm=_norm("fft.hfft", norm))
-
-
-@_public
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `hfft`."""
-    x = _input("fft.ihfft", input, real=True)
-    axis, n = _one("fft.ihfft", x, n, dim)
-    out = ops.ihfftn(ops.resized(x, (axis,), (n,)), axes=(axis,), norm=_norm("fft.ihfft", norm))
-    return show_as(out, "ConjBackward0")
-
-
-def _of_two(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """The form of a transform that is over the last two dimensions unless told otherwise."""
-
-    def function(
+    def of_two(
         input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None
     ) -> Tensor:
-        return f(input, s, dim, norm, out=out)
+        return over(input, s, dim, norm, out=out)  # type: ignore[no-any-return]
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `{name[:-1]}n` over two dimensions."
-    return function
-
-
-@_public
-def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The transform over several dimensions (all, unless given)."""
-    x = _input("fft.fftn", input)
-    return _complex("fft.fftn", x, *_several("fft.fftn", x, s, dim), norm, False)
+    of_two.__name__ = of_two.__qualname__ = f"{name}2"
+    of_two.__doc__ = f"As `{name}n` over two dimensions."
+    return over, of_two
 
 
-@_public
-def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `fftn`."""
-    x = _input("fft.ifftn", input)
-    return _complex("fft.ifftn", x, *_several("fft.ifftn", x, s, dim), norm, True)
+# What each computes; whether it takes real tensors only; whether what it takes is half of a signal.
+_KINDS = {
+    "fft": (_forward, False, False), "ifft": (_inverse, False, False), "rfft": (_of_real, True, False),
+    "irfft": (_to_real, False, True), "hfft": (_of_hermitian, False, True), "ihfft": (_to_hermitian, True, False),
+}  # fmt: skip
 
 
-@_public
-def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The transform of a real signal over several dimensions, half of it along the last."""
-    x = _input("fft.rfftn", input, real=True)
-    axes, sizes = _several("fft.rfftn", x, s, dim)
-    if not axes:
-        raise RuntimeError("fft.rfftn: at least one dimension must be transformed")
-    return ops.rfftn(ops.resized(x, axes, sizes), axes=axes, norm=_norm("fft.rfftn", norm))
+def _both(name: str, along: str, over: str) -> tuple[Any, Any, Any]:
+    compute, real, half = _KINDS[name]
+    return (_along(name, compute, along, real, half), *_over(name, compute, over, real, half))
 
 
-@_public
-def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `rfftn`."""
-    x = _input("fft.irfftn", input)
-    axes, sizes = _several("fft.irfftn", x, s, dim)
-    return _real_inverse("fft.irfftn", x, axes, _last("fft.irfftn", x, s, axes, sizes), norm)
-
-
-@_public
-def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The transform of a Hermitian signal over several dimensions, given by half of the last one."""
-    x = _input("fft.hfftn", input)
-    axes, sizes = _several("fft.hfftn", x, s, dim)
-    if not axes:
-        raise RuntimeError("fft.hfftn: at least one dimension must be transformed")
-    sizes = _last("fft.hfftn", x, s, axes, sizes)
-    x = ops.resized(x, axes, (*sizes[:-1], sizes[-1] // 2 + 1))
-    return ops.hfftn(x, axes=axes, n=sizes[-1], norm=_norm("fft.hfftn", norm))
-
-
-@_public
-def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `hfftn`."""
-    x = _input("fft.ihfftn", input, real=True)
-    axes, sizes = _several("fft.ihfftn", x, s, dim)
-    if not axes:
-        raise RuntimeError("fft.ihfftn: at least one dimension must be transformed")
-    return ops.ihfftn(ops.resized(x, axes, sizes), axes=axes, norm=_norm("fft.ihfftn", norm))
-
-
-fft2, ifft2 = _of_two("fft2", fftn), _of_two("ifft2", ifftn)
-rfft2, irfft2 = _of_two("rfft2", rfftn), _of_two("irfft2", irfftn)
-hfft2, ihfft2 = _of_two("hfft2", hfftn), _of_two("ihfft2", ihfftn)
+fft, fftn, fft2 = _both(
+    "fft", "The discrete Fourier transform along a dimension, of n points.",
+    "The transform over several dimensions (all, unless given).",
+)  # fmt: skip
+ifft, ifftn, ifft2 = _both("ifft", "The inverse of `fft`.", "The inverse of `fftn`.")
+rfft, rfftn, rfft2 = _both(
+    "rfft", "The transform of a real signal: the frequencies that are not negative.",
+    "The transform of a real signal over several dimensions, half of it along the last.",
+)  # fmt: skip
+irfft, irfftn, irfft2 = _both(
+    "irfft", "The inverse of `rfft`: n real numbers, an even number unless given.", "The inverse of `rfftn`."
+)
+hfft, hfftn, hfft2 = _both(
+    "hfft", "The transform of a Hermitian signal, given by its half: n real numbers.",
+    "The transform of a Hermitian signal over several dimensions, given by half of the last one.",
+)  # fmt: skip
+ihfft, ihfftn, ihfft2 = _both("ihfft", "The inverse of `hfft`.", "The inverse of `hfftn`.")
 
 # ------------------------------------------------------------------------------------------ frequencies
 
@@ -260,30 +226,20 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     return _shift("fft.ifftshift", input, dim, True)
 
 
-def _frequencies(op: str, f: Any, n: int, d: float, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
-    check_device(op, device)
-    if n == 0:
-        return from_array(np.zeros(0, np_dtype_of(op, dtype)), requires_grad)
-    return from_array(f(n, d).astype(np_dtype_of(op, dtype)), requires_grad)
+def _frequencies(name: str, f: Any, doc: str) -> Any:
+    op = f"fft.{name}"
+
+    def function(
+        n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        check_device(op, device)
+        found = f(n, d) if n else np.zeros(0)
+        return from_array(found.astype(np_dtype_of(op, dtype)), requires_grad)
+
+    return _public(function, name, doc)
 
 
-@_public
-def fftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """The frequencies of a transform of n points that are d apart."""
-    return _frequencies("fft.fftfreq", np.fft.fftfreq, n, d, dtype, device, requires_grad)
+fftfreq = _frequencies("fftfreq", np.fft.fftfreq, "The frequencies of a transform of n points that are d apart.")
+rfftfreq = _frequencies("rfftfreq", np.fft.rfftfreq, "The frequencies of a real transform of n points that are d apart.")
 
-
-@_public
-def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """The frequencies of a real transform of n points that are d apart."""
-    return _frequencies("fft.rfftfreq", np.fft.rfftfreq, n, d, dtype, device, requires_grad)
-
-
-def __getattr__(name: str) -> Any:
-    from ._api import missing
-
-    raise missing("torch.fft", name, globals())
+__getattr__ = attributes(globals())

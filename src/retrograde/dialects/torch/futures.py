@@ -8,7 +8,7 @@ from typing import Any as _Any
 from typing import Generic as _Generic
 from typing import TypeVar as _TypeVar
 
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 
 T = _TypeVar("T")
 S = _TypeVar("S")
@@ -88,5 +88,4 @@ def wait_all(futures: list[Future[_Any]]) -> list[_Any]:
     return [f.wait() for f in collect_all(futures).wait()]
 
 
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.futures", name, globals())
+__getattr__ = _attributes(globals())

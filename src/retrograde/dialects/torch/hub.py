@@ -7,7 +7,8 @@ import re as _re
 from typing import Any as _Any
 from urllib.parse import urlparse as urlparse
 
-from ._api import missing as _missing
+from .._shared.registry import defined
+from ._api import attributes as _attributes
 
 _folder: str | None = None
 
@@ -40,14 +41,11 @@ def _refuse(name: str) -> _Any:
             "with torch.load or safetensors"
         )
 
-    function.__name__ = function.__qualname__ = name
-    return function
+    return defined(name, function)
 
 
 load, list, help, load_state_dict_from_url, download_url_to_file = map(
     _refuse, ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file")
 )
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.hub", name, globals())
+__getattr__ = _attributes(globals())

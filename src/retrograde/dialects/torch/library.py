@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._tree import flatten, unflatten
-from ._api import missing
+from ._api import attributes
 from ._autocast import state as autocast_state
 from ._joining import stack
 from ._tensor import Tensor
@@ -266,8 +266,8 @@ class Library:
     def impl(self, op_name: Any, fn: Callable[..., Any], dispatch_key: str = "", *, with_keyset: bool = False) -> None:
         """Compute an operation by a function: on the CPU, or of other functions whose derivatives it takes
         ("CompositeImplicitAutograd", "Autograd"); what is for other devices is kept and not used."""
-        given = op_name if isinstance(op_name, str) else op_name._qualname
-        op = _found(f"{self.ns}::{given.rpartition('::')[2]}")
+        given = op_name if isinstance(op_name, str) else op_name.name()
+        op = _found(f"{self.ns}::{given.rpartition('::')[2].partition('.')[0]}")
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         if key == "Meta":
             op.register_fake(fn)
@@ -322,6 +322,4 @@ __all__ = [
     "register_vmap",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.library", name, globals())
+__getattr__ = attributes(globals())

@@ -25,9 +25,10 @@ from . import _dtype
 from ._api import missing as _missing
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
 from ._promote import pair
-from ._reductions import in_dtype, picked, reduced_axes, tensor_of, vector_of, without_axis
+from ._reductions import in_dtype, picked, reduced_axes, vector_of, without_axis
 from .nn.functional import _softmax as sm
 
 _BOOL = np.dtype(bool)
@@ -62,7 +63,7 @@ def _filled(op: str, x: Any, mask: Any, value: Any) -> Any:
 
 def _input(op: str, input: Any, dtype: Any, *, widen: bool = False) -> Any:
     """The tensor in the dtype of the computation: int64 for integers, where sums of them are meant."""
-    x = in_dtype(f"masked.{op}", tensor_of(f"masked.{op}", input), dtype)
+    x = in_dtype(f"masked.{op}", tensor_argument(f"masked.{op}", input), dtype)
     if widen and dtype is None and dtype_of(x).kind in "iub" and dtype_of(x) != np.int64:
         x = cast(x, dtype=np.dtype(np.int64))
     return x

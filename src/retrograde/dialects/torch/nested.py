@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
-from ._api import missing
+from ._api import attributes
 from ._nested_tensor import (
     LAYOUTS,
     as_nested_tensor,
@@ -23,6 +22,4 @@ __all__ = [
 _torch = sys.modules[__package__]
 LAYOUTS[:] = [_torch.strided, _torch.jagged]
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nested", name, __all__)
+__getattr__ = attributes(globals())

@@ -56,6 +56,10 @@ def _slice(self: Any, dim: int = 0, start: int | None = None, end: int | None = 
     return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
 
 
+def _convolution(*args: Any) -> Any:
+    return FUNCTIONS["convolution"](*args[:9])  # the others choose among the algorithms of a library
+
+
 def _refusing(name: str) -> Any:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"aten::{name}: retrograde's torch dialect does not have this operator; it computes on the CPU")
@@ -65,7 +69,7 @@ def _refusing(name: str) -> Any:
 
 _OWN: dict[str, Any] = {
     "_to_copy": lambda self, *, dtype=None, **_: self.to(dtype, copy=True) if dtype is not None else self.clone(),
-    "alias": lambda self: self.view(self.shape), "index": _index, "slice": _slice,
+    "_convolution": _convolution, "alias": lambda self: self.view(self.shape), "index": _index, "slice": _slice,
     **{name: _refusing(name) for name in ("_pin_memory", "_sparse_addmm", "_sparse_mm_reduce_impl")},
 }  # fmt: skip
 """Operators that are no functions of `torch`."""

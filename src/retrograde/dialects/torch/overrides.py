@@ -10,7 +10,7 @@ from types import FunctionType as _FunctionType
 from typing import Any as _Any
 
 from . import _function_protocol as _protocol
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 from ._function_protocol import TorchFunctionMode as TorchFunctionMode
 from ._tensor import Tensor as _Tensor
 
@@ -114,5 +114,4 @@ def get_default_nowrap_functions() -> set[_Any]:
     return {p.__get__ for p in _protocol._UNCONVERTED}
 
 
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.overrides", name, globals())
+__getattr__ = _attributes(globals())

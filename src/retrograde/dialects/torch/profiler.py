@@ -11,7 +11,7 @@ from collections.abc import Iterable as _Iterable
 from typing import Any as _Any
 
 from ...tape import profiling as _profiling
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 from ._profile_events import note_unrecorded as _note_unrecorded
 from .autograd.profiler import EventList as _EventList
 from .autograd.profiler import Recording as _Recording
@@ -206,5 +206,4 @@ def kineto_available() -> bool:
     return False
 
 
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.profiler", name, globals())
+__getattr__ = _attributes(globals())

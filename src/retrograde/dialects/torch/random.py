@@ -21,11 +21,13 @@ from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, strea
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
 from ...transform.vmap import batch
+from .._shared.registry import defined
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
-from ._data import check_tensor, np_dtype_of, sizes
+from ._data import np_dtype_of, sizes
 from ._dtype import int64
+from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
 from ._size import check_device, device
 from ._stream import KIND, Stream, storage_axes
@@ -302,9 +304,7 @@ def _like(name: str, draw: Any) -> None:
         return draw(input, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad,
                     generator=generator)  # fmt: skip
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."
-    api(name, method=False)(function)
+    api(name, method=False)(defined(name, function, f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."))
 
 
 def _strided(x: Value, draw: Any, *, fresh: bool = False) -> Any:
@@ -368,7 +368,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, *, dtype: Any = Non
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
-    check_tensor(op, x)
+    tensor_argument(op, x)
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 

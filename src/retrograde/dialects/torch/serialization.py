@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._api import missing
+from ._api import attributes
 from ._files._safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from ._save_load import get_unsafe_globals_in_checkpoint, load, save
 from ._size import device
@@ -21,6 +21,4 @@ DEFAULT_PROTOCOL = 2
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 """What `load` takes as `map_location`; for annotations."""
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.serialization", name, __all__)
+__getattr__ = attributes(globals())

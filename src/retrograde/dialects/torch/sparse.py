@@ -10,11 +10,13 @@ from ...core.scattered import merge_order
 from ...core.value import Value
 from .._shared.sparse import common, groups_beside, nonzero
 from ._api import METHODS, api
-from ._api import missing as _missing
+from ._api import attributes as _attributes
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
 from ._creation import as_tensor, zeros
-from ._dtype import int64
+from ._data import sizes
+from ._dtype import bool_, int64
 from ._graph_nodes import show_as
+from ._legacy_types import NAMES, LegacyType
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -54,6 +56,31 @@ def sparse_coo_tensor(
     elif v.requires_grad:
         v = show_as(v.clone(), "SparseCooTensorWithDimsAndTensorsBackward0")
     return SparseTensor(i, v, size, bool(is_coalesced))
+
+
+class _SparseType(LegacyType):
+    """`isinstance(x, torch.sparse.FloatTensor)` asks for the dtype; calling makes a sparse tensor of positions and values."""
+
+    place = "torch.sparse"
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, SparseTensor) and instance.dtype is cls.dtype
+
+    def __call__(cls, *args: Any) -> SparseTensor:  # type: ignore[override]
+        if not args:
+            return sparse_coo_tensor((0,), dtype=cls.dtype)
+        if len(args) in (2, 3) and all(isinstance(x, Value) for x in args[:2]):
+            return sparse_coo_tensor(*args)
+        if any(isinstance(x, Value) for x in args):
+            raise TypeError(f"{cls.path}: wanted indices and values, with or without a size, or a size")
+        return sparse_coo_tensor(sizes(cls.path, args), dtype=cls.dtype)
+
+
+TYPES = {
+    name: _SparseType(name, (), {"dtype": d, "__doc__": f"Sparse tensors of dtype {d.name}."})
+    for name, d in NAMES.items() if not (d.is_complex or d is bool_)
+}  # fmt: skip
+globals().update(TYPES)
 
 
 def _sparse_only(name: str) -> None:
@@ -478,10 +505,7 @@ for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "perm
               "to_sparse", "to_sparse_coo"):
     ANSWERS[_name] = getattr(SparseTensor, _name)
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("torch.sparse", name, globals())
-
+__getattr__ = _attributes(globals())
 
 __all__ = [
     "LAYOUTS", "CompressedTensor", "SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sparse_coo_tensor", "spdiags",

@@ -11,13 +11,14 @@ from ...core.value import Value, make
 from ...ops import polynomial
 from ...ops import special as ops
 from .._shared.guard import at_home as _at_home
+from .._shared.registry import defined
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
 from ._api import with_out as _with_out
 from ._elementwise import EITHER, REAL_FLOAT, unary
-from ._elementwise import settled as _settled
 from ._elementwise import settled_pair as _settled_pair
+from ._elementwise import single as _settled
 from ._selection import xlog1py as _xlog1py
 from ._selection import zeta as _zeta
 from ._tensor import Tensor
@@ -62,18 +63,14 @@ def _constant(name: str, op: Any) -> Callable[..., Any]:
     def f(input: Any) -> Any:
         return op(_without_history(_settled(name, input, REAL_FLOAT)))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of a tensor; no gradient passes."
-    return f
+    return defined(name, f, f"The elementwise `{name}` of a tensor; no gradient passes.")
 
 
 def _polynomial(name: str, op: Any) -> Callable[..., Any]:
     def f(input: Any, n: Any) -> Any:
         return op(*_settled_pair(name, input, n, REAL_FLOAT, EITHER))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes."
-    return f
+    return defined(name, f, f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes.")
 
 
 def ndtr(input: Any) -> Any:

@@ -1,8 +1,9 @@
 """`retrograde diff A.py B.py`: whether two programs compute the same, and if not, where they part.
 
 Each program runs in a process of its own, under a Recorder (record.py) with the dialects active, or on the installed
-framework (real.py); the records are aligned (align.py), judged by their results (results.py), and the first difference
-is explained (explain.py). Here: the arguments, the two processes, the answer's way out.
+framework (real.py); the records are aligned (align.py), judged by their results (judge.py), the first difference is
+explained (explain.py), and B goes on from A's values to the next (onward.py). Here: the arguments, the two processes, the
+answer's way out.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="a parameter of A and the one of B that it is; may be repeated")  # fmt: skip
     parser.add_argument("--start-from", choices=["A"], metavar="A",
                         help="give B the starting values of A, paired by --map, by name, else by order")  # fmt: skip
+    parser.add_argument("--first", action="store_true", help="name the first difference only, and do not go on after it")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
@@ -155,7 +157,7 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
         a, b = (Record.read(folder / side) for side in "ab")
         answer = compare(
             a, b, file_a=options.a, file_b=options.b, rtol=options.rtol, mapping=options.map,
-            gradients_only=options.real_a or options.real_b, widened=widened,
+            gradients_only=options.real_a or options.real_b, widened=widened, first_only=options.first,
             progress=lambda done, of: report(f"aligning {done:,} of {of:,}"),
         )  # fmt: skip
         answer.notes += remarks

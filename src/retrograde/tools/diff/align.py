@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,14 +62,16 @@ class Alignment:
     def __init__(
         self, a: Record, b: Record, leaves: LeafPairs, rtol: float | None = None,
         progress: Callable[[int, int], None] | None = None, slack: float = 1.0,
-        originals: tuple[Record, Record] | None = None,
+        originals: tuple[Record, Record] | None = None, assumed: Mapping[int, int] | None = None,
     ) -> None:  # fmt: skip
+        """assumed: values of B that have been put there (replay.py), and what they are in A."""
         self.a, self.b = Side(a), Side(b)
         self.widened = originals is not None
         """Whether these are records of what the programs would compute in double precision (wide.py)."""
         if originals is not None:
             self.a.original, self.b.original = map(Values, originals)
         self.leaves = leaves
+        self._assumed = assumed or {}
         self.a.again, self.b.again = leaves.again_a, leaves.again_b
         self._rtol, self._slack = rtol, slack
         dtypes = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves}
@@ -196,7 +198,11 @@ class Alignment:
         self._expected = 0
         starts = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.leaves.pairs]
         start = {vb: va for va, vb in starts if va in self.classes_a}
-        self._facing = {**start, **self._accumulations(), **self._roots(), **self._changes()}
+        self._facing = {**start, **self._accumulations(), **self._roots(), **self.changed(), **self._assumed}
+        for v, known in self._assumed.items():
+            if v not in side.producer:  # read in the place of another value
+                self.partner[v] = Match(known, Distance(0.0, 0.0), True)
+                classes[v] = self.classes_a[known]
         recent, pulled = 0.0, False  # the largest drift since the last backward pass: what its gradients start from
         for number, e in enumerate(side.events):
             if progress is not None and not number % 512:
@@ -275,7 +281,7 @@ class Alignment:
                 pairs.update({vb: va} if va is not None and vb is not None else {})
         return pairs
 
-    def _changes(self) -> dict[int, int]:
+    def changed(self) -> dict[int, int]:
         """What B's parameters hold after each change -> the same of A, where both change them as often."""
         of_a, of_b = changes(self.a)[0], changes(self.b)[0]
         pairs: dict[int, int] = {}

@@ -57,6 +57,14 @@ class Difference:
     index: tuple[int, ...] = ()
     shows_in: str = ""
     """The first result that is not the same: a loss, a gradient, a parameter."""
+    contributes_to: str = ""
+    """The result that differs most, where there is more than one difference; the next two are about it."""
+    alone: float | None = None
+    """The relative difference that it makes there by itself, all others being mended."""
+    factor: float | None = None
+    """How many times as much differs there with it than without it; None where nothing differs without it."""
+    times: int = 1
+    """At how many places of the run it was met."""
 
 
 @dataclass
@@ -114,6 +122,9 @@ class Answer:
     """The largest relative difference among losses, gradients, parameters and results."""
     largest_in: str = ""
     difference: Difference | None = None
+    """The first difference."""
+    differences: list[Difference] = field(default_factory=list)
+    """All that were found, the one that contributes most to the largest difference first."""
     stretches: list[Stretch] = field(default_factory=list)
     gradients: list[Gradient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

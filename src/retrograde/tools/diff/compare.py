@@ -11,15 +11,16 @@ import numpy as np
 
 from .align import GROWN, Alignment
 from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Precision, Shown, Step, Stretch
-from .explain import Explanation
 from .forward import Finding
+from .judge import Judgement, agrees, where
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
+from .onward import CLOSE, Onward
 from .record import ABSENT, Event, Record
-from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
+from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name
 from .side import LAYOUT_ONLY, Side
 from .starts import offer
-from .values import RESHAPED, Distance
+from .values import Distance
 
 ZERO = "rounding"
 """What is said of gradients that differ only because they are nothing but rounding."""
@@ -28,7 +29,7 @@ ZERO = "rounding"
 def compare(
     a: Record, b: Record, *, file_a: str, file_b: str, rtol: float | None = None,
     mapping: Sequence[tuple[str, str]] = (), gradients_only: bool = False, progress: Callable[[int, int], None] | None = None,
-    widened: Callable[[], tuple[Record, Record]] | None = None,
+    widened: Callable[[], tuple[Record, Record]] | None = None, first_only: bool = False,
 ) -> Answer:  # fmt: skip
     """Whether two programs compute the same, and where they part.
 
@@ -37,32 +38,67 @@ def compare(
         whether that is rounding; without it, that is judged by how little.
     gradients_only: one of the records has nothing else. How rounding grows from step to step cannot be followed then,
         so 50 times as much counts as rounding.
+    first_only: do not go on after the first difference.
 
     Raises ValueError where the mapping names a parameter that the program does not have.
     """
-    lengths = [(len(record.events), len(record.values)) for record in (a, b)]
+    second = None if widened is None or rtol is not None or gradients_only else _Second(a, b, mapping, widened)
     leaves = LeafPairs(a, b, mapping)
     if leaves.unknown:
         raise ValueError(f"--map: {'; '.join(leaves.unknown)}")
     slack = 50.0 if gradients_only else 1.0
     compared = _Comparison(Alignment(a, b, leaves, rtol, progress, slack), file_a, file_b, rtol, gradients_only)
-    if widened is None or rtol is not None or gradients_only or not compared.is_close:
-        return compared.answer
-    own = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves} - {"float32", "complex64"}
-    if own:
-        compared.answer.notes.append(f"parameters of {', '.join(sorted(own))} are not widened: rounding is judged by its size")
-        return compared.answer
-    wide = widened()
-    if [(len(record.events), len(record.values)) for record in wide] != lengths:
-        compared.answer.notes.append("a program does not do the same when it is run again: rounding is judged by its size")
-        return compared.answer
-    again = Alignment(*wide, LeafPairs(*wide, mapping), None, progress, originals=(a, b))
-    return _decided(compared, _Comparison(again, file_a, file_b, None, False))
+    answer, told = compared.answer, compared
+    if second is not None and compared.is_close:
+        records = second.records()
+        if records is not None:
+            again = Alignment(*records[:2], records[2], None, progress, originals=(a, b))
+            double = _Comparison(again, file_a, file_b, None, False)
+            answer, told = _decided(compared, double)
+    if answer.difference is not None:
+        answer.differences = [answer.difference]
+        if not first_only and not gradients_only and told.bad is not None:
+            onward = Onward(a, b, told.judged, shown_difference, second.records if second is not None else None, rtol)
+            onward.search()
+            answer.differences = [one.difference for one in onward.found] or answer.differences
+            answer.notes += onward.notes
+    if second is not None:
+        answer.notes += second.notes
+    return answer
 
 
-CLOSE, LARGE = 1e-2, 1e-4
-"""Relative differences below the first may be rounding that has grown, and are looked at in double precision. Above the
-second, those that stay are explained by what single precision shows."""
+class _Second:
+    """The records of both programs in double precision, made once they are asked for."""
+
+    def __init__(
+        self, a: Record, b: Record, mapping: Sequence[tuple[str, str]], widened: Callable[[], tuple[Record, Record]]
+    ) -> None:
+        self._records, self._mapping, self._widened = (a, b), mapping, widened
+        self._lengths = [(len(record.events), len(record.values)) for record in (a, b)]
+        self._found: tuple[Record, Record, LeafPairs] | None = None
+        self._asked = False
+        self.notes: list[str] = []
+        """Why they cannot be had."""
+
+    def records(self) -> tuple[Record, Record, LeafPairs] | None:
+        """The records, with the pairs of their leaves; None where they cannot be had."""
+        if self._asked:
+            return self._found
+        self._asked = True
+        own = {record.values[leaf.value].dtype for record in self._records for leaf in record.leaves} - {"float32", "complex64"}
+        if own:
+            self.notes.append(f"parameters of {', '.join(sorted(own))} are not widened: rounding is judged by its size")
+            return None
+        wide = self._widened()
+        if [(len(record.events), len(record.values)) for record in wide] != self._lengths:
+            self.notes.append("a program does not do the same when it is run again: rounding is judged by its size")
+            return None
+        self._found = (*wide, LeafPairs(*wide, self._mapping))
+        return self._found
+
+
+LARGE = 1e-4
+"""Above this relative difference, those that stay in double precision are explained by what single precision shows."""
 
 
 SHRINKS, DOUBLE = 10.0, 1e-10
@@ -76,7 +112,8 @@ class _Comparison:
         self, alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
     ) -> None:  # fmt: skip
         self.alignment = alignment
-        self.answer, self.bad = _judged(alignment, file_a, file_b, rtol, gradients_only)
+        self.answer, self.judged = _judged(alignment, file_a, file_b, rtol, gradients_only)
+        self.bad = self.judged.bad
 
     @property
     def is_close(self) -> bool:
@@ -87,20 +124,20 @@ class _Comparison:
         return distance is not None and distance.relative < CLOSE
 
 
-def _decided(single: _Comparison, double: _Comparison) -> Answer:
-    """The answer after both programs were compared in double precision, too."""
+def _decided(single: _Comparison, double: _Comparison) -> tuple[Answer, _Comparison]:
+    """The answer after both programs were compared in double precision, too, and the comparison that it is taken from."""
     first, second = single.answer, double.answer
     if second.verdict == DIFFERENT:
         bad = double.bad
         if bad is None or bad.distance is None or bad.a is None or bad.b is None:
-            return second
+            return second, double
         narrow = single.alignment
         rows = bad.a not in double.alignment.a.producer or bad.b not in double.alignment.b.producer  # known there only
         before = first.largest if rows else narrow.distance(bad.a, bad.b).relative
         # Where the difference is large, single precision has matched more by content, and names the line.
-        told = first if single.bad is not None and before > LARGE else second
-        told.precision = _precision(False, before, bad.distance.relative, bad.title)
-        return told
+        told = single if single.bad is not None and before > LARGE else double
+        told.answer.precision = _precision(False, before, bad.distance.relative, bad.title)
+        return told.answer, told
     shrinks = second.largest <= max(first.largest / SHRINKS, DOUBLE)
     first.precision = _precision(shrinks, first.largest, second.largest, first.largest_in)
     if not shrinks:
@@ -113,7 +150,7 @@ def _decided(single: _Comparison, double: _Comparison) -> Answer:
     for g in first.gradients:
         known = same.get((g.name_a, g.name_b))
         g.same = g.same or known is None or known.same
-    return first
+    return first, single
 
 
 def _precision(rounding: bool, single: float, double: float, shows_in: str) -> Precision:
@@ -122,10 +159,11 @@ def _precision(rounding: bool, single: float, double: float, shows_in: str) -> P
 
 def _judged(
     alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
-) -> tuple[Answer, Result | None]:  # fmt: skip
-    """What two records say, and the first result that is not the same."""
+) -> tuple[Answer, Judgement]:  # fmt: skip
+    """What two records say."""
     a, b = alignment.a.record, alignment.b.record
-    results, notes = paired_results(alignment, gradients_only)
+    judged = Judgement(alignment, gradients_only)
+    results, notes, bad = judged.results, judged.notes, judged.bad
     if gradients_only:
         notes.append("only gradients are compared")
         halves = {kept.dtype for record in (a, b) for kept in record.values} & {"float16", "bfloat16"}
@@ -137,16 +175,7 @@ def _judged(
         SAME, file_a, file_b, _counted(alignment.a, gradients_only), _counted(alignment.b, gradients_only), notes=notes,
         rtol=f"{rtol:g}" if rtol is not None else "by dtype",
     )  # fmt: skip
-    bad = None
-    for result in results:
-        result.distance = distance = _distance(alignment, result)
-        if not _agrees(alignment, result, distance):
-            if bad is None or (bad.kind == BUFFER and result.kind != BUFFER):  # buffers last: what they do is seen elsewhere
-                bad = result
-        elif result.b in alignment.noise or (result.kind == BUFFER and alignment.astray > GROWN / 100):
-            continue
-        elif distance is not None and distance.relative > answer.largest:
-            answer.largest, answer.largest_in = distance.relative, _where(result, distance)
+    answer.largest, answer.largest_in = judged.largest, judged.largest_in
     if alignment.astray > GROWN / 100:
         noise = [(r.kind, r.name) for r in results if r.b in alignment.noise]
         whole = dict.fromkeys(name.partition(" (")[0] for kind, name in noise if kind == GRADIENT)
@@ -154,80 +183,28 @@ def _judged(
         for names, what in ((whole, "the gradients"), ([n for n in partly if n not in whole], "some elements of the gradients")):
             if names:
                 notes.append(f"{what} {', '.join(names)} are nothing but rounding: what becomes of them is not compared")
-    apart = None if bad else _nothing_in_common(alignment, results)
+    apart = None if bad else judged.nothing_in_common()
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
     if bad is not None:
         if not gradients_only and not alignment.widened and (offered := offer(alignment, file_b)):
             answer.notes.append(offered)
         answer.verdict = DIFFERENT
-        answer.difference = _difference(alignment, bad, gradients_only)
+        answer.difference = shown_difference(alignment, judged.finding(), bad.title)
         distance = bad.distance
         if distance is not None and distance.relative > answer.largest:
-            answer.largest, answer.largest_in = distance.relative, _where(bad, distance)
+            answer.largest, answer.largest_in = distance.relative, where(bad, distance)
     elif apart is not None:
-        answer.verdict, answer.difference = DIFFERENT, _shown_difference(alignment, apart, "everything")
+        answer.verdict, answer.difference = DIFFERENT, shown_difference(alignment, apart, "everything")
     elif answer.largest > 0:
         answer.verdict = ROUNDING
         if answer.largest > 1e-4:
             notes.append("rounding has grown on the way: every step agrees, given what the steps before made of it")
-    return answer, bad
-
-
-def _nothing_in_common(alignment: Alignment, results: Sequence[Result]) -> Finding | None:
-    """The finding for programs of which only one computes anything, or gradients, that could be compared."""
-    a, b = alignment.a, alignment.b
-    only = _only_one_differentiates(alignment)
-    if only is not None:
-        return only
-    if not results and (a.operations or b.operations):
-        first = [next((n for n, e in enumerate(side.events) if e.kind == OP), -1) for side in (a, b)]
-        return Finding("the programs have no result in common", first[0], first[1])
-    return None
-
-
-def _only_one_differentiates(alignment: Alignment) -> Finding | None:
-    a, b = alignment.a, alignment.b
-    if bool(a.passes) == bool(b.passes):
-        return None
-    who = "A" if a.passes else "B"
-    return Finding(f"only {who} runs a backward pass", (a.passes or [-1])[0], (b.passes or [-1])[0])
+    return answer, judged
 
 
 def _counted(side: Side, gradients_only: bool) -> int | None:
     return None if gradients_only and not side.operations else side.operations
-
-
-def _distance(alignment: Alignment, result: Result) -> Distance | None:
-    if result.a is None or result.b is None:
-        return None
-    match = alignment.partner.get(result.b)
-    if match is not None and match.value == result.a:
-        return match.distance
-    return alignment.distance(result.a, result.b)
-
-
-def _agrees(alignment: Alignment, result: Result, distance: Distance | None) -> bool:
-    if result.a is None or result.b is None or distance is None:
-        return _is_zero(alignment, result)
-    if distance.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
-        return alignment.a.values.size(result.a) == 1 and distance.relative <= alignment.tolerance(result.a, result.b)
-    if result.kind == BUFFER and alignment.astray > GROWN / 100:  # the running mean of what such a bias is added to
-        return distance.relative <= 5 * GROWN
-    if result.a not in alignment.a.producer or result.b not in alignment.b.producer:  # rows of one
-        return alignment.agree_in_part(result.a, result.b, result.event_b, distance)
-    return alignment.agree(result.a, result.b, distance)
-
-
-def _is_zero(alignment: Alignment, result: Result) -> bool:
-    """Whether a gradient that only one program has is nothing but zeros."""
-    side, value = (alignment.a, result.a) if result.a is not None else (alignment.b, result.b)
-    return value is not None and side.values.norm(value) == 0.0
-
-
-def _where(result: Result, distance: Distance) -> str:
-    at = f" at {list(distance.at)}" if distance.at else ""
-    return f"{result.title}{at}"
 
 
 # ------------------------------------------------------------------------------------------ gradients
@@ -241,13 +218,13 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
             continue
         key = (*result.leaf, result.name if result.leaf == (-1, -1) else result.kind)
         shown = rows.get(key)
-        if shown is None or _agrees(alignment, shown, shown.distance):
+        if shown is None or agrees(alignment, shown, shown.distance):
             rows[key] = result
     table = []
     for result in rows.values():
         i, j = result.leaf
         distance = alignment.distance(result.a, result.b) if result.a is not None and result.b is not None else None
-        same = _agrees(alignment, result, result.distance)
+        same = agrees(alignment, result, result.distance)
         found = "" if distance is None or not same else distance.layout
         if same and distance is not None and distance.relative > GROWN:
             found = ZERO
@@ -266,17 +243,8 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
 # ------------------------------------------------------------------------------------------ the difference
 
 
-def _difference(alignment: Alignment, result: Result, gradients_only: bool) -> Difference:
-    if gradients_only:
-        ends = (result.a if result.a is not None else ABSENT, result.b if result.b is not None else ABSENT)
-        i, j = (-1 if v == ABSENT else e for v, e in zip(ends, (result.event_a, result.event_b)))
-        finding = Finding("the gradients differ" if min(i, j) >= 0 else "only one side has this gradient", i, j, ends)
-    else:
-        finding = _only_one_differentiates(alignment) or Explanation(alignment).of(result)
-    return _shown_difference(alignment, finding, result.title)
-
-
-def _shown_difference(alignment: Alignment, finding: Finding, title: str) -> Difference:
+def shown_difference(alignment: Alignment, finding: Finding, title: str) -> Difference:
+    """A finding as the answer has it; title: the result in which it shows."""
     va, vb = finding.values
     a, b = alignment.a, alignment.b
     va = va if va != ABSENT else _made(a, finding.a)

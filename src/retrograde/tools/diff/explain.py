@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from .align import Alignment
-from .forward import Finding, Forward
+from .forward import CLEARED, CUT, Finding, Forward
 from .history import aliases, cleared, previous
 from .kinds import ACCUMULATE, DETACH, OP, WRITE
 from .record import ABSENT, Event
@@ -26,6 +26,8 @@ class Explanation(Forward):
         super().__init__(alignment)
         self._places = (-1, -1)
         """The backward passes whose gradients are being followed."""
+        self._at = (ABSENT, ABSENT)
+        """The values at which they are."""
 
     def _place(self, side: Side) -> int:
         return self._places[0 if side is self.a else 1]
@@ -62,8 +64,11 @@ class Explanation(Forward):
         if start is None:
             return self._alone(result)
         self._places = result.places
+        self._at = start
         found = self._towards_loss(*start, result)
         if found is not None:
+            if not found.kind:
+                found.kind, found.at = CUT, self._at
             return found
         ends = (result.a if result.a is not None else ABSENT, result.b if result.b is not None else ABSENT)
         reason = "what arrives at this parameter differs, although every gradient on the way to it agrees"
@@ -113,7 +118,7 @@ class Explanation(Forward):
             + ("has cleared it" if clean.events[number_clean].kind == ACCUMULATE else "returns it by itself")
         )
         lines = (number_late, clears) if is_a else (clears, number_late)
-        return Finding(reason, result.event_a, result.event_b, (x.outs[0], y.outs[0]), lines)
+        return Finding(reason, result.event_a, result.event_b, (x.outs[0], y.outs[0]), lines, CLEARED)
 
     def _slack(self, va: int, vb: int) -> float:
         return self.alignment.tolerance(va, vb) * 4
@@ -144,6 +149,7 @@ class Explanation(Forward):
         seen: set[tuple[int, int]] = set()
         while (va, vb) not in seen:
             seen.add((va, vb))
+            self._at = va, vb
             uses_a, uses_b = self._uses_in_sight(va, vb)
             onwards = None
             for key in [k for k in uses_a if k in uses_b]:
@@ -180,7 +186,7 @@ class Explanation(Forward):
                     ends = ((self.a.events[result.event_a], result.a), (self.b.events[result.event_b], result.b))
                     p, q = (e.ins[0] if e.kind == ACCUMULATE else v for e, v in ends)
                     values = (p, q)
-                if values[0] == ABSENT or values[1] == ABSENT or not self._same(left.into, right.into):
+                if values[0] == ABSENT or values[1] == ABSENT or not self.same(left.into, right.into):
                     starts = (self._cotangent(self.a, va), self._cotangent(self.b, vb))
                     values = starts if ABSENT not in starts else values
                 return self._derivative(left, right, values)

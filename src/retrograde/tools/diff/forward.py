@@ -34,6 +34,19 @@ class Finding:
     """What to show side by side, if not the operations' first results."""
     lines: tuple[int, int] = (-1, -1)
     """The events whose lines are named, where they are not the operations themselves."""
+    kind: str = ""
+    """How it was found, where that says how to go on after it: one of the kinds below."""
+    at: tuple[int, int] = (ABSENT, ABSENT)
+    """GRADIENT: the values at which the gradients differ that arrive, although they agree on the other side of the operations."""
+
+    def named(self) -> tuple[int, int]:
+        """The events whose lines are named."""
+        return (self.lines[0] if self.lines[0] >= 0 else self.a, self.lines[1] if self.lines[1] >= 0 else self.b)
+
+
+START, COMPUTED, CUT, CLEARED = "start", "computed", "gradient", "cleared"
+"""A parameter that does not start alike; operations that compute another value; a gradient that one of them does not hand on
+alike; a sum in `.grad` that was cleared on one side only."""
 
 
 NEAR = 1e-3
@@ -56,9 +69,15 @@ class Forward:
 
     def computed(self, va: int, vb: int) -> Finding:
         """Why a computed value differs."""
-        start = self._different_start(va, vb)
-        if start is not None:
-            return start
+        found = self._different_start(va, vb)
+        if found is not None:
+            found.kind = START
+            return found
+        found = self._computed(va, vb)
+        found.kind = COMPUTED
+        return found
+
+    def _computed(self, va: int, vb: int) -> Finding:
         ea, eb = self._stepping(va, vb) or self._parting(va, vb)
         if ea < 0 and eb < 0:
             reason = "the values differ from the start"
@@ -84,7 +103,7 @@ class Forward:
         if min(ea, eb) < 0 or not self.a.events[ea].kind == self.b.events[eb].kind == UPDATE:
             return None
         pairs = zip(self.a.events[ea].ins[:2], self.b.events[eb].ins[:2])  # the parameter, its gradient
-        return (ea, eb) if all(self._same(p, q) for p, q in pairs) else None
+        return (ea, eb) if all(self.same(p, q) for p, q in pairs) else None
 
     def _parting(self, va: int, vb: int) -> tuple[int, int]:
         """The first operations that only one program has on the way to a value; -1 for a program that has none.
@@ -100,14 +119,14 @@ class Forward:
         x, y = self.a.events[ea], self.b.events[eb]
         if (x.kind, x.name, x.params, len(x.ins)) == (y.kind, y.name, y.params, len(y.ins)) and x.kind == OP:
             for p, q in zip(x.ins, y.ins):
-                if p != ABSENT and q != ABSENT and not self._same(p, q) and self._is_constant(p, True) and (
+                if p != ABSENT and q != ABSENT and not self.same(p, q) and self._is_constant(p, True) and (
                     self._is_constant(q, False)
                 ):  # fmt: skip
                     i, j = self._parting(p, q)
                     if max(i, j) >= 0:
                         return (i if i >= 0 else ea), (j if j >= 0 else eb)
         alike = x.name == y.name and len(x.ins) == len(y.ins) and all(
-            p == q or self._same(p, q) for p, q in zip(x.ins, y.ins)
+            p == q or self.same(p, q) for p, q in zip(x.ins, y.ins)
         )  # fmt: skip
         return self._spelled_out(va, vb, ea, eb) if x.kind == y.kind == OP and not alike else (ea, eb)
 
@@ -188,6 +207,10 @@ class Forward:
                 dtype = side.values.kept(e.outs[0]).dtype
                 return f"{who} rounds this value to {dtype}, and {other} does not"
         return ""
+
+    def region(self, value: int) -> set[int]:
+        """The events of B that lead to a value from what both programs have."""
+        return self._region(self.b, value, False)
 
     def _has(self, value: int, is_a: bool) -> bool:
         """Whether the other program has what a value of this one consists of, in whatever arrangement."""
@@ -380,9 +403,9 @@ class Forward:
         same = (x.name, x.params, len(x.ins)) == (y.name, y.params, len(y.ins))
         pairs = zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins)
         for p, q in pairs:
-            if p == ABSENT or q == ABSENT or self._same(p, q):
+            if p == ABSENT or q == ABSENT or self.same(p, q):
                 continue
-            if not self._same(self._root(p, True), self._root(q, False)) or self.alignment.distance(p, q).layout == SQUEEZED:
+            if not self.same(self._root(p, True), self._root(q, False)) or self.alignment.distance(p, q).layout == SQUEEZED:
                 continue
             left, right = self._way(p, True), self._way(q, False)
             whole = (left or right) and self._whole(p, True) and self._whole(q, False)
@@ -436,7 +459,7 @@ class Forward:
                 v, w = self.a.events[i], self.b.events[j]
                 if v.kind == OP and v.name not in ARRANGING and (v.kind, v.name, v.params, len(v.ins)) == (
                     w.kind, w.name, w.params, len(w.ins)
-                ) and all(self._same(r, s) for r, s in zip(v.ins, w.ins)):  # fmt: skip
+                ) and all(self.same(r, s) for r, s in zip(v.ins, w.ins)):  # fmt: skip
                     return self._turned(i, j)
         return ea, eb
 
@@ -451,7 +474,7 @@ class Forward:
         if x.name != y.name or x.params != y.params or len(x.ins) != len(y.ins):
             return None
         for p, q in zip(x.ins, y.ins):
-            if p == ABSENT or q == ABSENT or self._same(p, q):
+            if p == ABSENT or q == ABSENT or self.same(p, q):
                 continue
             for value, other, is_a in ((p, q, True), (q, p, False)):
                 side, across = (self.a, self.b) if is_a else (self.b, self.a)
@@ -520,7 +543,7 @@ class Forward:
         match = alignment.partner.get(value)
         return self.a.producer.get(match.value, -1) if match else -1
 
-    def _same(self, va: int, vb: int) -> bool:
+    def same(self, va: int, vb: int) -> bool:
         return self.alignment.classes_a.get(va, va) == self.alignment.classes_b.get(vb, vb)
 
     def _born(self, ea: int, eb: int) -> tuple[int, int]:
@@ -530,7 +553,7 @@ class Forward:
             x, y = self.a.events[ea], self.b.events[eb]
             if (x.name, x.params) != (y.name, y.params) or len(x.ins) != len(y.ins):
                 break
-            if not all(p == q == ABSENT or self._same(p, q) for p, q in zip(x.ins, y.ins)):
+            if not all(p == q == ABSENT or self.same(p, q) for p, q in zip(x.ins, y.ins)):
                 break
             drifts = [(alignment.drift.get(q, 0.0), q) for q in y.ins if q != ABSENT]
             worst, q = max(drifts, default=(0.0, ABSENT))
@@ -569,7 +592,7 @@ class Forward:
         if x.params != y.params:
             return "the operation is the same, its parameters differ"
         for p, q in zip(x.ins, y.ins):
-            if p != ABSENT and q != ABSENT and not self._same(p, q):
+            if p != ABSENT and q != ABSENT and not self.same(p, q):
                 left, right = self.a.maker(p), self.b.maker(q)
                 if left is not None and right is not None and left.kind == right.kind == SOURCE:
                     return "the operation is the same, but it is given another value"

@@ -7,10 +7,14 @@ which runs the user's program under a Recorder.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import importlib
+import itertools
 import json
 import mmap
 import os
+import pickle
 import re
 import threading
 import weakref
@@ -23,7 +27,7 @@ import numpy as np
 from ..._state import Observer
 from ...backend.numpy import NUMPY
 from ...core.node import Accumulate, Node, Slot
-from ...core.record import Primitive
+from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
 from ..arrays import inside, owner_of
 from . import places
@@ -32,6 +36,7 @@ from .kinds import (
     CLEAR,
     COTANGENT,
     DETACH,
+    GAVE,
     OP,
     PASS,
     PASSED,
@@ -44,8 +49,8 @@ from .kinds import (
 
 _ndarray = np.ndarray
 
-ABSENT = -1
-"""The number of an operand that is not there."""
+ABSENT = NOWHERE = -1
+"""The number of an operand that is not there; where a gradient goes that nobody wants."""
 
 SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
@@ -67,10 +72,15 @@ class Event(NamedTuple):
     detail: Sequence[int] = ()
     """OP: whether it was recorded, then for each operand whether it carries a gradient. CLEAR: the leaf. PASS: its
     number, whether its gradients are differentiated again, then for each root the operation that made it and which of
-    its results. PASSED: its number. COTANGENT: pass, operation, output. ACCUMULATE: pass, leaf, whether there was a
-    gradient already. RESULT: pass, leaf or -1, position."""
+    its results. PASSED: its number. COTANGENT: pass, operation, output. GAVE: pass, operation. ACCUMULATE: pass, leaf,
+    whether there was a gradient already, which one, the number of the leaf in `edges`. RESULT: pass, leaf or -1, position,
+    then where it belongs to, as in `edges`."""
     caller: Sequence[int] = ()
     """File and line from which the function with that line was called, where that is the user's."""
+    edges: Sequence[int] = ()
+    """OP: for each operand, where its gradient goes: the operation that made it and which of its results, one after the other;
+    NOWHERE twice for an operand that has none, a number below that for a leaf (see ACCUMULATE). Empty where the operation was
+    not recorded by the tape."""
 
 
 class Kept(NamedTuple):
@@ -94,9 +104,17 @@ class Record:
     """What a program computed, as read by the comparison."""
 
     def __init__(
-        self, events: list[Event], values: list[Kept], leaves: list[Leaf], files: list[str], content: memoryview
-    ) -> None:
+        self, events: list[Event], values: list[Kept], leaves: list[Leaf], files: list[str], content: memoryview,
+        given: dict[int, dict[str, Any]] | None = None, modules: dict[str, str] | None = None,
+        replaced: dict[int, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
         self.events, self.values, self.leaves, self.files, self.content = events, values, leaves, files, content
+        self.given = given or {}
+        """An operation or an optimiser's step -> its parameters, where it has any that another process can have, too."""
+        self.modules = modules or {}
+        """The name of a primitive -> the module that registers it."""
+        self.replaced = replaced or {}
+        """Values that are other than what the program had (replay.py)."""
 
     @classmethod
     def read(cls, folder: Path) -> Record:
@@ -105,17 +123,33 @@ class Record:
         values: list[Kept] = []
         leaves: list[Leaf] = []
         files: list[str] = []
+        modules: dict[str, str] = {}
         with open(folder / "events.jsonl", encoding="utf-8") as lines:
             for line in lines:
                 part = json.loads(line)
-                events += map(Event._make, part["events"])
+                events += [Event(*event) for event in part["events"]]
                 values += map(Kept._make, part["values"])
                 leaves += map(Leaf._make, part["leaves"])
                 files += part["files"]
+                modules.update(part.get("modules", {}))
         with open(folder / "values.bin", "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-        return cls(events, values, leaves, files, memoryview(content))
+        given: dict[int, dict[str, Any]] = {}
+        if (folder / "given.pickle").exists():
+            with open(folder / "given.pickle", "rb") as pickled:
+                while pickled.peek(1):
+                    given.update(pickle.load(pickled))  # noqa: S301 - what a process of ours has written a moment ago
+        return cls(events, values, leaves, files, memoryview(content), given, modules)
+
+
+    def primitive(self, name: str) -> Primitive | None:
+        """The primitive of an operation; None for a user's function."""
+        module = self.modules.get(name)
+        if module is None:
+            return None
+        importlib.import_module(module)
+        return PRIMITIVES.get(name)
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -201,12 +235,13 @@ class Recorder(Observer):
         """Whether something that an operation has read already was given only now."""
         self.refused: list[int] = []
         """The numbers of given values for which the program has memory of another shape, or none that may be written."""
-        self._sinks: tuple[IO[str], IO[bytes]] | None = None
+        self._sinks: tuple[IO[str], IO[bytes], IO[bytes]] | None = None
         if folder is not None:
             # closed by close(), when the program has ended
             self._sinks = (
                 open(folder / "events.jsonl", "w", encoding="utf-8"),  # noqa: SIM115
                 open(folder / "values.bin", "wb"),  # noqa: SIM115
+                open(folder / "given.pickle", "wb"),  # noqa: SIM115
             )
         self._file_numbers: dict[str, int] = {}
         self._written_tables = [0, 0]
@@ -220,7 +255,13 @@ class Recorder(Observer):
         """id(array) -> the value that is about to be written into it."""
         self._leaf_numbers: dict[int, tuple[Any, int]] = {}
         """id of a leaf, and of its array -> weak reference, number."""
-        self._updating: tuple[str, list[Any], str, list[list[int]]] | None = None
+        self._accumulators: dict[int, tuple[Any, int]] = {}
+        """id of where a leaf's gradient arrives -> weak reference, number."""
+        self._numbers = itertools.count()
+        self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
+        self.given: dict[int, dict[str, Any]] = {}
+        """The parameters of operations and steps, by their numbers."""
+        self.modules: dict[str, str] = {}
         self._thread = threading.get_ident()
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
@@ -232,10 +273,11 @@ class Recorder(Observer):
     # ------------------------------------------------------------------------------------------ keeping
 
     def _event(self, kind: int, name: str, params: str, ins: Sequence[int], outs: Sequence[int],
-               place: tuple[str, int] | tuple[str, int, str, int], detail: Sequence[int] = ()) -> int:  # fmt: skip
+               place: tuple[str, int] | tuple[str, int, str, int], detail: Sequence[int] = (),
+               edges: Sequence[int] = ()) -> int:  # fmt: skip
         line = place[1]
         caller = (self._file(place[2]), place[3]) if len(place) == 4 and place[2] else ()
-        self.events.append(Event(kind, name, params, ins, outs, self._file(place[0]), line, detail, caller))
+        self.events.append(Event(kind, name, params, ins, outs, self._file(place[0]), line, detail, caller, edges))
         number = self._flushed[0] + len(self.events) - 1
         if self._sinks is not None and len(self.events) >= self.BATCH:
             self._flush()
@@ -302,16 +344,17 @@ class Recorder(Observer):
 
     def _flush(self) -> None:
         assert self._sinks is not None
-        lines, binary = self._sinks
+        lines, binary, pickled = self._sinks
         leaves, files = self._written_tables
         part = {"events": self.events, "values": self.values, "leaves": self.leaves[leaves:],
-                "files": self.files[files:]}  # fmt: skip
+                "files": self.files[files:], "modules": self.modules}  # fmt: skip
         lines.write(json.dumps(part, separators=(",", ":")) + "\n")
         binary.write(self.content)
+        pickled.write(_pickled(self.given))
         self._flushed[0] += len(self.events)
         self._flushed[1] += len(self.values)
         self._written_tables = [len(self.leaves), len(self.files)]
-        self.events, self.values, self.content = [], [], bytearray()
+        self.events, self.values, self.content, self.given = [], [], bytearray(), {}
 
     def close(self) -> None:
         """Write what is still in memory."""
@@ -324,7 +367,8 @@ class Recorder(Observer):
     def record(self) -> Record:
         """The record of a Recorder without a folder."""
         self._settle()
-        return Record(self.events, self.values, self.leaves, self.files, memoryview(bytes(self.content)))
+        content = memoryview(bytes(self.content))
+        return Record(self.events, self.values, self.leaves, self.files, content, self.given, self.modules)
 
     # ------------------------------------------------------------------------------------------ reading memory
 
@@ -423,13 +467,37 @@ class Recorder(Observer):
         detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
         self._evaluated(prim, operands, params, arrays)
         outs = [self._keep(a) for a in arrays]
-        number = self._event(
-            OP, prim.name, shown(params) if params else "", ins, outs, places.user_lines(2), detail
-        )
+        number = self._event(OP, prim.name, shown(params) if params else "", ins, outs, places.user_lines(2), detail,
+                             () if node is None else self._edges(node.edges))  # fmt: skip
+        if params:
+            self.given[number] = params
+        if prim.name not in self.modules and isinstance(prim, Primitive):
+            self.modules[prim.name] = prim.module
         for a, value in zip(arrays, outs):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def _edges(self, edges: Sequence[Any]) -> list[int]:
+        """Where the gradients of operands go, as in `Event.edges`."""
+        found: list[int] = []
+        for edge in edges:
+            kind = type(edge)
+            if kind is Node:
+                found += (edge.event, 0)
+            elif kind is Slot:
+                found += (edge.node.event, edge.index)
+            else:
+                number = NOWHERE if edge is None else self._accumulator(edge)
+                found += (number, number)
+        return found
+
+    def _accumulator(self, edge: Any) -> int:
+        """The number of the place where a leaf's gradient arrives."""
+        entry = self._accumulators.get(id(edge))
+        if entry is None or entry[0]() is not edge:
+            entry = self._accumulators[id(edge)] = (weakref.ref(edge), NOWHERE - 1 - next(self._numbers))
+        return entry[1]
 
     def _repeat(self, prim: Any, operands: Any, params: dict[str, Any], arrays: Sequence[np.ndarray]) -> None:
         """Compute an operation again in place, of which operands have been given other values."""
@@ -486,17 +554,17 @@ class Recorder(Observer):
         """An optimiser's rule is about to run on parameters, gradients and state (a column each)."""
         self._settle()
         ins = [[self._ref(x) for x in row] for row in zip(*(c or [None] * len(columns[0]) for c in columns))]
-        self._updating = (rule, columns, shown(_said(options)), ins)
+        self._updating = (rule, columns, options, ins)
 
     def updated(self) -> None:
         """The rule has run."""
         assert self._updating is not None
         (rule, columns, options, ins), self._updating = self._updating, None
-        place = places.user_line(2)
+        place, said = places.user_line(2), shown(_said(options))
         for i, before in enumerate(ins):
             arrays = [c[i] for j, c in enumerate(columns) if c is not None and j != 1]
             outs = [self._keep(a) for a in arrays]
-            self._event(UPDATE, rule.lstrip("_"), options, before, outs, place)
+            self.given[self._event(UPDATE, rule.lstrip("_"), said, before, outs, place)] = {"rule": rule, **options}
             for a, value in zip(arrays, outs):
                 owner = owner_of(a)
                 self._writes[id(owner)] = (weakref.ref(owner), self._now)
@@ -565,11 +633,22 @@ class Recorder(Observer):
             return
         if self._pending:
             self._settle()
-        place = ("", 0)
+        place, own = ("", 0), not isinstance(node.prim, Primitive)
         for i, part in enumerate(g if type(g) is list else (g,)):
             if part is not None:
                 value = self._gradient(part)
                 self._event(COTANGENT, "gradient", "", (), (value,), place, (run.number, node.event, i))
+                if own and type(a := inside(part)[0]) is _ndarray:  # the user's rule will read it
+                    self._note(a, value)
+
+    def gave(self, run: Any, node: Any, needs: Any, results: Any) -> None:
+        """The user's own rule has given the gradients of an operation's operands."""
+        if node.event < 0 or isinstance(node.prim, Primitive) or threading.get_ident() != self._thread:
+            return
+        if self._pending:
+            self._settle()
+        ins = [ABSENT if edge is None or r is None else self._gradient(r) for edge, r in zip(needs, results)]
+        self._event(GAVE, "gradient", "", ins, (), ("", 0), (run.number, node.event))
 
     def _gradient(self, g: Any) -> int:
         """A gradient's value: a known one if the user's own backward or a hook computed it."""
@@ -583,20 +662,21 @@ class Recorder(Observer):
             return
         self._settle()
         leaf = self._leaf(target)
-        before = target._grad
-        had = before is not None and bool(np.any(inside(before)[0]))
-        self._arriving = (leaf, self._gradient(g), had)
+        held = None if target._grad is None else inside(target._grad)[0]
+        had = held is not None and bool(np.any(held))
+        before = self._ref(held) if had and type(held) is _ndarray else ABSENT
+        self._arriving = (leaf, self._gradient(g), int(had), before)
 
     def arrived(self, run: Any, target: Value) -> None:
         """It has been added."""
         if threading.get_ident() != self._thread:
             return
         self._pending.clear()
-        leaf, contribution, had = self._arriving
+        leaf, contribution, had, before = self._arriving
         total, _ = inside(target._grad)
         value = self._keep(total)
         self._event(ACCUMULATE, "accumulate", "", (contribution,), (value,), places.user_line(2),
-                    (run.number, leaf, int(had)))  # fmt: skip
+                    (run.number, leaf, had, before, *self._edges((target._node,))[:1]))  # fmt: skip
         owner = owner_of(total)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(total, value)
@@ -619,9 +699,23 @@ class Recorder(Observer):
             if g is not None and not run.accumulate:
                 a, _ = inside(g)
                 value = self._gradient(g)
-                self._event(RESULT, "gradient", "", (), (value,), place, (run.number, leaf, position))
+                at = self._edges((edge,))
+                self._event(RESULT, "gradient", "", (), (value,), place, (run.number, leaf, position, *at))
                 if type(a) is _ndarray:
                     self._note(a, value)
+
+
+def _pickled(given: dict[int, dict[str, Any]]) -> bytes:
+    """Parameters for another process; of those that cannot go there (a function made on the way), nothing."""
+    try:
+        return pickle.dumps(given)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
+        found = {}
+        for number, params in given.items():
+            with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError, ValueError):
+                pickle.dumps(params)
+                found[number] = params
+        return pickle.dumps(found)
 
 
 def _nbytes(kept: Kept) -> int:

@@ -23,7 +23,9 @@ def show(answer: Answer, console: Console) -> None:
     """Print an answer."""
     parts: list[RenderableType] = [_verdict(answer)]
     if answer.difference is not None:
-        parts.append(_difference(answer.difference, answer))
+        parts.append(_difference((answer.differences or [answer.difference])[0], answer))
+    if len(answer.differences) > 1:
+        parts.append(_differences(answer.differences, answer))
     if answer.stretches:
         parts.append(_stretches(answer.stretches))
     if answer.gradients:
@@ -70,10 +72,14 @@ def _relative(x: float) -> str:
 
 
 def _line(place: Place, file: str) -> str:
+    return f"[bold]{escape(_where(place, file))}[/]  {escape(place.text)}"
+
+
+def _where(place: Place, file: str) -> str:
+    """A line of a program, with the file where that is another."""
     own = bool(place.file) and os.path.realpath(place.file) == os.path.realpath(file)
-    where = f"line {place.line}" if own else (
+    return f"line {place.line}" if own else (
         f"{short_file(place.file)}:{place.line}" if place.file else "unknown line")  # fmt: skip
-    return f"[bold]{escape(where)}[/]  {escape(place.text)}"
 
 
 def _difference(difference: Difference, answer: Answer) -> RenderableType:
@@ -91,7 +97,31 @@ def _difference(difference: Difference, answer: Answer) -> RenderableType:
         foot += f"; the largest difference here is {difference.absolute:.3g}{at}"
     reason = difference.reason[:1].upper() + difference.reason[1:]
     body = Group(Text(f"{reason}.", style="bold"), table, Text(f"{foot}.", style="dim"))
-    return Panel(body, title="First difference", title_align="left", border_style="red")
+    several = len(answer.differences)
+    title = "First difference" if several < 2 else f"Largest of {several} differences"
+    return Panel(body, title=title, title_align="left", border_style="red")
+
+
+def _differences(differences: Sequence[Difference], answer: Answer) -> RenderableType:
+    """All differences, the one that contributes most first."""
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("", no_wrap=True)
+    for name in ("A", "B"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("what", overflow="fold", ratio=2)
+    table.add_column("alone", justify="right", no_wrap=True)
+    for one in differences:
+        factor = "" if one.factor is None or one.factor < 1.05 else f"×{one.factor:.{'2g' if one.factor < 100 else '0e'}}"
+        lines = [_where(step.place, file) if step is not None else "nothing"
+                 for step, file in ((one.a, answer.file_a), (one.b, answer.file_b))]  # fmt: skip
+        what = " / ".join(dict.fromkeys(step.what for step in (one.a, one.b) if step is not None))
+        times = f" ({one.times} times)" if one.times > 1 else ""
+        alone = "" if one.alone is None else _relative(one.alone)
+        table.add_row(factor, *map(escape, lines), escape(f"{one.reason}: {what}{times}"), alone)
+    shown = next((one.contributes_to for one in differences if one.contributes_to), "")
+    title = "All differences, each after the ones before it were mended"
+    about = f"×: how many times as much {shown} differs with it than without it; alone: by how much with all others mended"
+    return Group(Text(title, style="bold"), table, *([Text(about, style="dim")] if shown else []))
 
 
 def _step(step: Step | None, file: str) -> list[str]:

@@ -70,6 +70,8 @@ class Values:
     def raw(self, value: int) -> bytes | None:
         """The bytes of a value in the order of its axes; None for one that is kept as a digest."""
         kept = self._record.values[value]
+        if value in self._record.replaced:
+            return self._record.replaced[value].tobytes()
         if kept.offset < 0:
             return None
         n = math.prod(kept.shape) * dtype_named(kept.dtype).itemsize
@@ -119,16 +121,19 @@ class Values:
         if kind == "bool" or kind.startswith(("int", "uint")) or self.size(value) == 0:
             return False
         array = self.array(value)
-        if array is None:
-            return kept.digest[3] != kept.digest[4]
-        flat = array.reshape(-1)
-        if flat.size == 1:
-            x = complex(flat[0])
-            x = x.real or x.imag
-            return bool(np.isfinite(x)) and (64 * x) % 1 != 0 and (100 * x) % 1 != 0
-        if flat.size <= 64:
-            return bool((flat != flat[0]).any())
-        return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
+        return kept.digest[3] != kept.digest[4] if array is None else is_telling(array)
+
+
+def is_telling(array: np.ndarray) -> bool:
+    """Whether an array of numbers says by itself which value it is."""
+    flat = array.reshape(-1)
+    if flat.size == 1:
+        x = complex(flat[0])
+        x = x.real or x.imag
+        return bool(np.isfinite(x)) and (64 * x) % 1 != 0 and (100 * x) % 1 != 0
+    if flat.size <= 64:
+        return bool((flat != flat[0]).any())
+    return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
 
 
 def norm_of(wide: np.ndarray) -> float:

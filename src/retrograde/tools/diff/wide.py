@@ -151,7 +151,7 @@ class _WideNode:
     """A node as its rule sees it in double precision."""
 
     def __init__(self, node: Any) -> None:
-        self.prim, self.params = node.prim, _wide_params(node.params)
+        self.prim, self.params = node.prim, wide_params(node.params)
         self.edges = _shapes(node.edges)
         if node.prim.multi:
             self.outs = tuple((shape, wider(dtype)) for shape, dtype in node.outs)
@@ -163,7 +163,7 @@ def _shapes(edges: Any) -> tuple[_Shape | None, ...]:
     return tuple(None if e is None else _Shape(e.shape, e.dtype) for e in edges)
 
 
-def _wide_params(params: dict[str, Any]) -> dict[str, Any]:
+def wide_params(params: dict[str, Any]) -> dict[str, Any]:
     return {key: _wide_param(x) for key, x in params.items()} if params else params
 
 
@@ -251,7 +251,7 @@ class WideRecorder(Recorder):
             given.append(None if a is None else self._twins.of(a))
         if all(a is None or a.dtype not in _WIDER for a in (*given, *arrays)):  # of whole numbers only
             return None
-        return self._computed(prim.name, lambda: prim.numpy_kernel(*given, **_wide_params(params)))
+        return self._computed(prim.name, lambda: prim.numpy_kernel(*given, **wide_params(params)))
 
     def _computed(self, name: str, compute: Callable[[], Any]) -> Any:
         try:
@@ -291,9 +291,9 @@ class WideRecorder(Recorder):
 
     def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
         super().updating(rule, columns, options)
-        f = _rules().get(rule)
+        f = rules().get(rule)
         wide: list[Any] = [None if c is None else [None if a is None else self._twins.of(a) for a in c] for c in columns]
-        given = {key: _wide_option(x) for key, x in options.items()}
+        given = {key: wide_option(x) for key, x in options.items()}
         if f is not None and f.step.prim.vjps is NOT_DIFFERENTIABLE:  # of one parameter at a time
             wide = [None if column is None else column[0] for column in wide]
         if f is None or self._computed(rule, lambda: f(*wide, **given)) is None:
@@ -329,6 +329,7 @@ class WideRecorder(Recorder):
             self._twins.put(a, wide)
 
     def gave(self, run: Any, node: Any, needs: Any, results: Any) -> None:
+        super().gave(run, node, needs, results)
         wide = None
         if isinstance(node.prim, Primitive) and not run.wrap and node.packed is None:
             saved = self._saved(node.saved or ())
@@ -384,14 +385,14 @@ def _array_of(x: Any) -> np.ndarray | None:
     return a if type(a) is _ndarray else None
 
 
-def _wide_option(x: Any) -> Any:
+def wide_option(x: Any) -> Any:
     if type(x) is np.float32 or (type(x) is _ndarray and x.dtype == np.float32 and x.ndim == 0):
         return _written(x)
-    return tuple(map(_wide_option, x)) if isinstance(x, tuple) else x
+    return tuple(map(wide_option, x)) if isinstance(x, tuple) else x
 
 
 @functools.cache
-def _rules() -> dict[str, Any]:
+def rules() -> dict[str, Any]:
     """The update rules of `learn`, by name."""
     found: dict[str, Any] = {}
     for module in pkgutil.iter_modules([str(Path(learn.__file__).parent)]):

@@ -30,8 +30,8 @@ def explained(value: Any) -> Report:
     """See `explain_nan`."""
     if not isinstance(value, Value):
         raise TypeError(f"explain_nan: wanted a tensor, got {type(value).__name__}")
-    order = _order(value._node)
-    found = _Again(order)
+    order = order_of(value._node)
+    found = Again(order)
     array = inside(value)[0]
     if not is_finite(array):
         made = found.of(value._node) if value._node is not None else None
@@ -45,7 +45,7 @@ def explained(value: Any) -> Report:
     else:
         watch = Watch()
         for node in order:
-            watch.recorded(node, _place(node))
+            watch.recorded(node, place_of(node))
         for key, made in found.made.items():
             watch.holds(found.values[key], made)
         leaves = [edge for edge in dict.fromkeys(e for n in order for e in n.edges) if type(edge) is Accumulate]
@@ -61,7 +61,7 @@ def explained(value: Any) -> Report:
     return report
 
 
-def _order(edge: Any) -> list[Any]:
+def order_of(edge: Any) -> list[Any]:
     """The nodes behind an edge in the order in which they were recorded."""
     nodes, stack = set[Any](), [] if edge is None else [producer(edge)]
     while stack:
@@ -77,7 +77,7 @@ def _order(edge: Any) -> list[Any]:
     return sorted(nodes, key=lambda node: node.seq)
 
 
-def _place(node: Any) -> Place:
+def place_of(node: Any) -> Place:
     """Where an operation was called, if anomaly mode has noted it."""
     frames = [(file, int(line)) for file, line in _FRAME.findall(node.trace or "") if not is_library(file)]
     return frames[-1] if frames else ("", 0)
@@ -87,7 +87,7 @@ def _key(edge: Any) -> tuple[Any, int]:
     return producer(edge), edge.index if type(edge) is Slot else 0
 
 
-class _Again:
+class Again:
     """The values of a graph, as far as they can be known, and how those that are not finite came to be."""
 
     def __init__(self, order: list[Any]) -> None:
@@ -137,7 +137,7 @@ class _Again:
             a = self.values.setdefault((node, i), np.asarray(a)) if a is not None else self.values.get((node, i))
             if a is None or is_finite(a):
                 continue
-            made = Made(node.prim.name, _place(node), FORWARD, bool(np.isnan(a).any()), parents, node.prim.name in GIVING)
+            made = Made(node.prim.name, place_of(node), FORWARD, bool(np.isnan(a).any()), parents, node.prim.name in GIVING)
             if not any(p.nan for p in parents):
                 made.operands = tuple([seen(x, a) for x in operands if x is not None])
             if not sure:

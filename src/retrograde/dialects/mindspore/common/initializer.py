@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import make
-from .._api import missing
+from .._api import attributes
 from .._data import number_argument
 from .._dtype import float32
 from .._fillers import (
@@ -74,5 +74,4 @@ def _sizes(op: str, shape: Any) -> tuple[int, ...]:
     return tuple(int(n) for n in sizes)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.common.initializer", name, globals())
+__getattr__ = attributes(globals())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._api import missing, submodule
+from .._api import attributes
 from ._groups import (
     WORLDS, GlobalComm, create_group, destroy_group, get_group_rank_from_world_rank, get_group_size, get_local_rank,
     get_local_rank_size, get_process_group_ranks, get_rank, get_world_rank_from_group_rank, init, release,
@@ -12,8 +10,4 @@ from ._groups import (
 
 HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP = WORLDS[:3]
 
-
-def __getattr__(name: str) -> Any:
-    if name in ("comm_func", "management"):
-        return submodule(__name__, name)
-    raise missing("mindspore.communication", name, globals())
+__getattr__ = attributes(globals(), "comm_func", "management")

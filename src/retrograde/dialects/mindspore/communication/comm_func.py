@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 
 from ....backend import processes
-from .._api import missing
+from ..._shared.between import Begun
+from .._api import attributes
 from .._assign import write
 from .._tensor import Tensor, from_array
 from ..ops import _between
 from ._groups import WORLD, members
 
 
-class CommHandle:
+class CommHandle(Begun):
     """An operation between processes that has begun."""
 
-    def __init__(self, pending: processes.Pending, finish: Any = None) -> None:
-        self._pending, self._finish = pending, finish
-
-    def wait(self) -> None:
+    def wait(self) -> None:  # type: ignore[override]
         """Wait for the other processes."""
-        found = self._pending.wait()
-        if self._finish is not None:
-            self._finish(found)
-            self._finish = None
+        super().wait()
 
 
 def _with_handle(result: Any, async_op: bool) -> tuple[Any, CommHandle | None]:
@@ -123,6 +118,4 @@ __all__ = [
     "isend", "recv", "reduce", "reduce_scatter_tensor", "scatter_tensor", "send",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.communication.comm_func", name, __all__)
+__getattr__ = attributes(globals())

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing, submodule
+from .._api import attributes
 from . import config, transforms
 from ._dataset import BatchInfo, Dataset
 from ._samplers import (
-    DistributedSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    SubsetSampler,
+    DistributedSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, SubsetSampler,
     WeightedRandomSampler,
-)
+)  # fmt: skip
 from ._sources import GeneratorDataset, NumpySlicesDataset
 from .config import Shuffle
 from .._paths import offer_paths
@@ -34,15 +29,6 @@ _FOLDERS = (
     "Cifar100Dataset", "Cifar10Dataset", "FashionMnistDataset", "ImageFolderDataset", "KMnistDataset", "MnistDataset",
 )  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name == "vision":
-        return submodule(__name__, name)
-    if name in _FOLDERS:
-        from . import _folders
-
-        return getattr(_folders, name)
-    raise missing("mindspore.dataset", name, globals())
-
+__getattr__ = attributes(globals(), "vision", **dict.fromkeys(_FOLDERS, "_folders"))
 
 offer_paths(__name__)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._api import missing
+from .._api import attributes
 from .._dtype import as_dtype
 from ._dataset import as_array
 from .config import generator
@@ -115,5 +115,4 @@ class RandomChoice:
         return self._transforms[self._draw.randint(len(self._transforms))](*values)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.dataset.transforms", name, globals())
+__getattr__ = attributes(globals())

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..._shared.registry import defined
 from ....ops import structural as st
 from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
-from .._api import missing, named, submodule
+from .._api import attributes, named
 from ..._shared.registry import aliases
 from .._dtype import as_dtype, int64
 from .._generator import stream_of
@@ -126,9 +127,7 @@ def _moment(name: str) -> Function:
     def f(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
         return _F[name](input, dim, correction, keepdim)
 
-    f.__name__ = name
-    f.__doc__ = f"The `{name}` over axes, divided by the count less `correction`."
-    return f
+    return defined(name, f, f"The `{name}` over axes, divided by the count less `correction`.")
 
 
 for _name in ("var", "std", "var_mean", "std_mean"):
@@ -274,7 +273,6 @@ def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None) -> Any:
     spaced = _creation.linspace(start, end, steps)
     return spaced if dtype is None else to_dtype(spaced, as_dtype(dtype))
 
-
 _SECONDS = {
     "cummax": {"dim": "axis"}, "diff": {"dim": "axis"}, "isnan": {"tensor": "input"}, "permute": {"dims": "axis"},
     "ones": {"size": "shape"}, "triangular_solve": {"b": "self"},
@@ -296,9 +294,4 @@ globals().update({name: _renamed(name, f) for name, f in _functions.items()})
 def _names() -> list[str]:
     return sorted(_functions)
 
-
-def __getattr__(name: str) -> Any:
-    if name in ("nn", "linalg", "special", "optim"):
-        return submodule(__name__, name)
-    raise missing("mindspore.mint", name, _names)
-
+__getattr__ = attributes(globals(), "nn", "linalg", "special", "optim", known=_names)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._api import missing
+from .._api import attributes
 from ..experimental.optim import SGD, Adam, AdamW
 
 __all__ = ["Adam", "AdamW", "SGD"]
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.mint.optim", name, globals())
+__getattr__ = attributes(globals())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import types
-from typing import Any
 
 from .. import _dtype
-from .._api import missing, named, submodule
+from .._api import attributes, named
 from ..._shared.registry import aliases
 from . import _choices, _functions, _grids, _histograms, _polynomials
 from .._paths import offer_paths
@@ -30,11 +29,6 @@ mgrid, ogrid = _grids.mgrid, _grids.ogrid
 globals().update({d.name: d for d in _dtype.ALL} | {name: named(f, name) for name, f in _NAMES.items()})
 bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32
 
-
-def __getattr__(name: str) -> Any:
-    if name == "fft":
-        return submodule(__name__, name)
-    raise missing("mindspore.numpy", name, _NAMES)
-
+__getattr__ = attributes(globals(), "fft", known=_NAMES)
 
 offer_paths(__name__)

@@ -19,6 +19,7 @@ from ....tensor import linalg
 from ....tensor import numpy_shapes as _shapes
 from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
+from ..._shared.registry import defined
 from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
@@ -97,9 +98,7 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any
     return found
 
 
-def asfarray(a: Any, dtype: Any = float32) -> Any:
-    """`asarray` in a floating dtype."""
-    return asarray(a, dtype)
+asfarray = defined("asfarray", lambda a, dtype=float32: asarray(a, dtype), "`asarray` in a floating dtype.")
 
 
 def _in(dtype: Any, out: Any) -> Any:
@@ -118,9 +117,7 @@ def _unary(name: str, f: Function, floating: bool) -> Function:
     def g(x: Any, dtype: Any = None) -> Any:
         return _in(dtype, f(_floated(x) if floating else asarray(x)))
 
-    g.__name__ = g.__qualname__ = name
-    g.__doc__ = f"NumPy's `{name}`, elementwise."
-    return g
+    return defined(name, g, f"NumPy's `{name}`, elementwise.")
 
 
 def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
@@ -131,9 +128,7 @@ def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
             x1, x2 = _floated(x1), _floated(x2) if isinstance(x2, Value) else float(x2)
         return _in(dtype, f(x1, x2))
 
-    g.__name__ = g.__qualname__ = name
-    g.__doc__ = f"NumPy's `{name}` of two tensors, elementwise."
-    return g
+    return defined(name, g, f"NumPy's `{name}` of two tensors, elementwise.")
 
 
 for _name in _REALS.split():
@@ -148,15 +143,10 @@ for _name in _PAIRS.split():
 for _name in _REAL_PAIRS.split():
     TABLE[_name] = _binary_of(_name, _F[_name], True)
 
-
-def logaddexp(x1: Any, x2: Any, dtype: Any = None) -> Any:
-    """log(exp(x1) + exp(x2)), elementwise."""
-    return _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2)))
-
-
-def logaddexp2(x1: Any, x2: Any, dtype: Any = None) -> Any:
-    """log2(2**x1 + 2**x2), elementwise."""
-    return _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2)))
+logaddexp = defined("logaddexp", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2))),
+    "log(exp(x1) + exp(x2)), elementwise.")  # fmt: skip
+logaddexp2 = defined("logaddexp2", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2))),
+    "log2(2**x1 + 2**x2), elementwise.")  # fmt: skip
 
 
 def divmod_(x1: Any, x2: Any, dtype: Any = None) -> tuple[Any, Any]:
@@ -171,14 +161,10 @@ def cbrt(x: Any, dtype: Any = None) -> Any:
     return _in(dtype, _F["sign"](x) * _F["pow"](_F["abs"](x), 1 / 3))
 
 
-def round_(a: Any, decimals: int = 0) -> Any:
-    """To the nearest number with some decimals, halves to the even one."""
-    return _F["round"](asarray(a), decimals=decimals)
-
-
-def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Any:
-    """Elements brought between two bounds; half the gradient passes at a bound."""
-    return _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax))
+round_ = defined("round_", lambda a, decimals=0: _F["round"](asarray(a), decimals=decimals),
+    "To the nearest number with some decimals, halves to the even one.")  # fmt: skip
+clip = defined("clip", lambda x, xmin, xmax, dtype=None: _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax)),
+    "Elements brought between two bounds; half the gradient passes at a bound.")  # fmt: skip
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -207,9 +193,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return _F["all"](same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether elements are equal after broadcasting, as a 0-d bool tensor."""
-    return _F["all"](_F["equal"](asarray(a1), asarray(a2)))
+array_equiv = defined("array_equiv", lambda a1, a2: _F["all"](_F["equal"](asarray(a1), asarray(a2))),
+    "Whether elements are equal after broadcasting, as a 0-d bool tensor.")  # fmt: skip
 
 
 def isscalar(element: Any) -> bool:
@@ -232,9 +217,7 @@ def _like(name: str, value: Any) -> Function:
         x = asarray(a)
         return from_array(_np.full(x.shape if shape is None else shape, value, as_dtype(dtype or x.dtype).np))
 
-    f.__name__ = name
-    f.__doc__ = f"A tensor of the shape and dtype of another, as `{name}` of NumPy makes it."
-    return f
+    return defined(name, f, f"A tensor of the shape and dtype of another, as `{name}` of NumPy makes it.")
 
 
 zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
@@ -259,9 +242,7 @@ def _spaced(name: str, make: Function) -> Function:
         d = as_dtype(dtype or float32).np
         return (from_array(out[0].astype(d)), float(out[1])) if isinstance(out, tuple) else from_array(out.astype(d))
 
-    f.__name__ = name
-    f.__doc__ = f"NumPy's `{name}`, in float32."
-    return f
+    return defined(name, f, f"NumPy's `{name}`, in float32.")
 
 
 linspace, logspace, geomspace = (_spaced(n, getattr(_np, n)) for n in ("linspace", "logspace", "geomspace"))
@@ -273,9 +254,7 @@ def _constant_of(name: str, default: Any = float32) -> Function:
     def f(*args: Any, dtype: Any = default, **options: Any) -> Any:
         return from_array(_np.asarray(make(*args, **options)).astype(as_dtype(dtype).np))
 
-    f.__name__ = name
-    f.__doc__ = f"NumPy's `{name}` as a tensor."
-    return f
+    return defined(name, f, f"NumPy's `{name}` as a tensor.")
 
 
 for _name in _MADE.split():
@@ -294,9 +273,7 @@ def _places(name: str) -> Function:
     def f(n: int, k: int = 0, m: Any = None) -> tuple[Any, ...]:
         return tuple(from_array(a.astype(_np.int32)) for a in make(n, k, m))
 
-    f.__name__ = name
-    f.__doc__ = f"NumPy's `{name}`."
-    return f
+    return defined(name, f, f"NumPy's `{name}`.")
 
 
 tril_indices, triu_indices = _places("tril_indices"), _places("triu_indices")
@@ -325,42 +302,21 @@ def _extreme(name: str) -> Function:
     def f(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
         return _F[name](asarray(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
-    f.__name__ = name
-    f.__doc__ = "The extreme over axes; equal elements share the gradient evenly."
-    return f
+    return defined(name, f, "The extreme over axes; equal elements share the gradient evenly.")
 
 
 amax, amin = _extreme("amax"), _extreme("amin")
 
-
-def argmax(a: Any, axis: Any = None) -> Any:
-    """The position of the greatest element."""
-    return _F["argmax"](asarray(a), axis)
-
-
-def argmin(a: Any, axis: Any = None) -> Any:
-    """The position of the smallest element."""
-    return _F["argmin"](asarray(a), axis)
-
-
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The standard deviation over axes."""
-    return _reductions.std(_floated(x), axis, ddof, keepdims)
-
-
-def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The variance over axes."""
-    return _reductions.var(_floated(x), axis, ddof, keepdims)
-
-
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element less the smallest."""
-    return _reductions.ptp(asarray(x), axis, keepdims)
-
-
-def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """The sums of the elements so far."""
-    return _M["cumsum"](asarray(a), axis, dtype)
+argmax = defined("argmax", lambda a, axis=None: _F["argmax"](asarray(a), axis), "The position of the greatest element.")
+argmin = defined("argmin", lambda a, axis=None: _F["argmin"](asarray(a), axis), "The position of the smallest element.")
+std = defined("std", lambda x, axis=None, ddof=0, keepdims=False: _reductions.std(_floated(x), axis, ddof, keepdims),
+    "The standard deviation over axes.")  # fmt: skip
+var = defined("var", lambda x, axis=None, ddof=0, keepdims=False: _reductions.var(_floated(x), axis, ddof, keepdims),
+    "The variance over axes.")  # fmt: skip
+ptp = defined("ptp", lambda x, axis=None, keepdims=False: _reductions.ptp(asarray(x), axis, keepdims),
+    "The greatest element less the smallest.")  # fmt: skip
+cumsum = defined("cumsum", lambda a, axis=None, dtype=None: _M["cumsum"](asarray(a), axis, dtype),
+    "The sums of the elements so far.")  # fmt: skip
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
@@ -374,14 +330,10 @@ def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _F["count_nonzero"](asarray(x), () if axis is None else axis, keepdims)
 
 
-def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether some element over axes is true."""
-    return _F["any"](asarray(a), axis, keepdims)
-
-
-def all_(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether every element over axes is true."""
-    return _F["all"](asarray(a), axis, keepdims)
+sometrue = defined("sometrue", lambda a, axis=None, keepdims=False: _F["any"](asarray(a), axis, keepdims),
+    "Whether some element over axes is true.")  # fmt: skip
+all_ = defined("all_", lambda a, axis=None, keepdims=False: _F["all"](asarray(a), axis, keepdims),
+    "Whether every element over axes is true.")  # fmt: skip
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -417,9 +369,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     return _in(dtype, c / deviations[:, None] / deviations[None, :])
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """The norm over axes."""
-    return _norms.norm(_floated(x), ord, axis, keepdims)
+norm = defined("norm", lambda x, ord=None, axis=None, keepdims=False: _norms.norm(_floated(x), ord, axis, keepdims),
+    "The norm over axes.")  # fmt: skip
 
 
 def size(a: Any, axis: Any = None) -> int:
@@ -444,9 +395,7 @@ def _native(name: str, f: Function, floating: bool = False, list_of: bool = Fals
         out = f(a, *rest, **options)
         return tuple(out) if isinstance(out, list) else out
 
-    g.__name__ = g.__qualname__ = name
-    g.__doc__ = f"NumPy's `{name}`."
-    return g
+    return defined(name, g, f"NumPy's `{name}`.")
 
 
 _TENSOR_SECOND = frozenset((
@@ -464,10 +413,7 @@ for _name in _OF_VALUES.split():
 for _name in _ALGEBRA.split():
     TABLE[_name] = _native(_name, numpy_function(f"linalg.{_name}" if _name == "matrix_power" else _name))
 
-
-def copy(a: Any) -> Any:
-    """The tensor in memory of its own."""
-    return st.copy(asarray(a))
+copy = defined("copy", lambda a: st.copy(asarray(a)), "The tensor in memory of its own.")
 
 
 def _listed(found: Any) -> Any:
@@ -475,24 +421,14 @@ def _listed(found: Any) -> Any:
     return list(found) if isinstance(found, tuple) else found
 
 
-def atleast_1d(*arys: Any) -> Any:
-    """Tensors with at least one axis."""
-    return _listed(_shapes.atleast_1d(*(asarray(x) for x in arys)))
-
-
-def atleast_2d(*arys: Any) -> Any:
-    """Tensors with at least two axes."""
-    return _listed(_shapes.atleast_2d(*(asarray(x) for x in arys)))
-
-
-def atleast_3d(*arys: Any) -> Any:
-    """Tensors with at least three axes."""
-    return _listed(_shapes.atleast_3d(*(asarray(x) for x in arys)))
-
-
-def broadcast_arrays(*args: Any) -> Any:
-    """Tensors in their common shape."""
-    return list(_shapes.broadcast_arrays(*(asarray(x) for x in args)))
+atleast_1d = defined("atleast_1d", lambda *arys: _listed(_shapes.atleast_1d(*(asarray(x) for x in arys))),
+    "Tensors with at least one axis.")  # fmt: skip
+atleast_2d = defined("atleast_2d", lambda *arys: _listed(_shapes.atleast_2d(*(asarray(x) for x in arys))),
+    "Tensors with at least two axes.")  # fmt: skip
+atleast_3d = defined("atleast_3d", lambda *arys: _listed(_shapes.atleast_3d(*(asarray(x) for x in arys))),
+    "Tensors with at least three axes.")  # fmt: skip
+broadcast_arrays = defined("broadcast_arrays", lambda *args: list(_shapes.broadcast_arrays(*(asarray(x) for x in args))),
+    "Tensors in their common shape.")  # fmt: skip
 
 
 def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
@@ -536,9 +472,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return _M["searchsorted"](asarray(a), asarray(v), side, sorter)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """In which of the intervals between rising bounds each element lies."""
-    return searchsorted(bins, x, "left" if right else "right")
+digitize = defined("digitize", lambda x, bins, right=False: searchsorted(bins, x, "left" if right else "right"),
+    "In which of the intervals between rising bounds each element lies.")  # fmt: skip
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Any = None) -> Any:
@@ -546,9 +481,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Any = None
     return _F["bincount"](asarray(x), None if weights is None else asarray(weights), length or minlength)
 
 
-def argwhere(a: Any) -> Any:
-    """The places of the elements that are not zero."""
-    return _F["nonzero"](asarray(a))
+argwhere = defined("argwhere", lambda a: _F["nonzero"](asarray(a)), "The places of the elements that are not zero.")
 
 
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
@@ -558,9 +491,8 @@ def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
     return primitive(asarray(element), asarray(test_elements), invert=bool(invert))
 
 
-def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Any:
-    """Whether each element of the flattened array is among others."""
-    return isin(asarray(ar1).reshape(-1), ar2, invert)
+in1d = defined("in1d", lambda ar1, ar2, invert=False: isin(asarray(ar1).reshape(-1), ar2, invert),
+    "Whether each element of the flattened array is among others.")  # fmt: skip
 
 
 def _constant_result(name: str) -> Function:
@@ -574,9 +506,7 @@ def _constant_result(name: str) -> Function:
             return tuple(from_array(_np.asarray(a, _narrow(a))) for a in out)
         return from_array(_np.asarray(out, _narrow(out)))
 
-    f.__name__ = name
-    f.__doc__ = f"NumPy's `{name}`."
-    return f
+    return defined(name, f, f"NumPy's `{name}`.")
 
 
 def _narrow(a: Any) -> Any:
@@ -603,10 +533,8 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 # ------------------------------------------------------------------------------------------ products
 
-
-def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
-    """The matrix product."""
-    return _in(dtype, _F["matmul"](asarray(x1), asarray(x2)))
+matmul = defined("matmul", lambda x1, x2, dtype=None: _in(dtype, _F["matmul"](asarray(x1), asarray(x2))),
+    "The matrix product.")  # fmt: skip
 
 
 @value_errors
@@ -617,24 +545,12 @@ def dot(a: Any, b: Any) -> Any:
     return contraction.dot(asarray(a), asarray(b))
 
 
-def inner(a: Any, b: Any) -> Any:
-    """The sum of products over the last axes."""
-    return _linear.inner(asarray(a), asarray(b))
-
-
-def outer(a: Any, b: Any) -> Any:
-    """All products of the elements of two tensors."""
-    return _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1))
-
-
-def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product."""
-    return _linear.kron(asarray(a), asarray(b))
-
-
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """The sum of products over axes of both."""
-    return _linear.tensor_dot(asarray(a), asarray(b), axes)
+inner = defined("inner", lambda a, b: _linear.inner(asarray(a), asarray(b)), "The sum of products over the last axes.")
+outer = defined("outer", lambda a, b: _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1)),
+    "All products of the elements of two tensors.")  # fmt: skip
+kron = defined("kron", lambda a, b: _linear.kron(asarray(a), asarray(b)), "The Kronecker product.")
+tensordot = defined("tensordot", lambda a, b, axes=2: _linear.tensor_dot(asarray(a), asarray(b), axes),
+    "The sum of products over axes of both.")  # fmt: skip
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
@@ -649,10 +565,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 # ------------------------------------------------------------------------------------------ dtypes
 
-
-def promote_types(type1: Any, type2: Any) -> Any:
-    """The dtype to which two promote."""
-    return _dtype.promote_types(as_dtype(type1), as_dtype(type2))
+promote_types = defined("promote_types", lambda type1, type2: _dtype.promote_types(as_dtype(type1), as_dtype(type2)),
+    "The dtype to which two promote.")  # fmt: skip
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._shared.registry import aliases as _aliases
 from .._api import FUNCTIONS as _F
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 
 _NAMES = (
     "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2", "fftn", "ifftn",
@@ -15,6 +13,4 @@ _NAMES = (
 globals().update({name: _aliases(a="input", x="input", axis="dim", axes="dim")(_F[name]) for name in _NAMES})
 fftfreq, rfftfreq = _F["fftfreq"], _F["rfftfreq"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("mindspore.numpy.fft", name, globals())
+__getattr__ = _attributes(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._shared.registry import defined
 from ._table import find
 from .primitive import binder
 
@@ -35,6 +36,4 @@ def make(name: str) -> Callable[..., Any]:
         operands = [given.pop(x.strip()) for x in tensors.split(",")]
         return made(**given)(*operands)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{cls}({options})` of {tensors}."
-    return function
+    return defined(name, function, f"`{cls}({options})` of {tensors}.")

@@ -16,6 +16,7 @@ from ....ops import elementwise as ew
 from ....ops import reduction as rd
 from ....ops import structural as st
 from ..._shared.axes import integers
+from ..._shared.registry import defined
 from .. import _image, _layers
 from .._api import FUNCTIONS as F
 from .._promote import tensor_argument
@@ -61,8 +62,7 @@ def _derivative(name: str, pattern: str, f: Function) -> Function:
         found = _pulled(of_wanted, [operands[i] for i in wanted], dout)
         return found[0] if len(found) == 1 else tuple(found)
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _sizes(op: str, shape: Any) -> tuple[int, ...]:

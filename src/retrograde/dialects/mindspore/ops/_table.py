@@ -18,6 +18,7 @@ from ....ops import reduction as rd
 from ....ops import scan
 from ....ops import structural as st
 from ..._shared.axes import axes_of, axis_of, integers
+from ..._shared.registry import defined
 from .. import (
     _binary,
     _blocks,
@@ -92,16 +93,14 @@ def _keeping(name: str, op: Any) -> Function:
             return st.copy(x)
         return plain(x, axis, bool(keep_dims))
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _reduced(f: Function) -> Function:
     def run(x: Any, axis: Any = (), *, keep_dims: bool) -> Any:
         return f(x, axis, bool(keep_dims))
 
-    run.__name__ = f.__name__
-    return run
+    return defined(f.__name__, run)
 
 
 def _matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool, op: str = "MatMul", ndim: Any = 2) -> Any:
@@ -151,8 +150,7 @@ def _arg(name: str) -> Function:
     def run(x: Any, *, axis: int, output_type: Any) -> Any:
         return to_dtype(F[name](x, axis), as_dtype(output_type))
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _l2_normalize(x: Any, *, axis: Any, epsilon: float) -> Any:
@@ -175,8 +173,7 @@ def _joined(f: Function) -> Function:
     def run(*x: Any, axis: int) -> Any:
         return f(x[0] if len(x) == 1 else x, axis)
 
-    run.__name__ = f.__name__
-    return run
+    return defined(f.__name__, run)
 
 
 def _concat(*tensors: Any, axis: int) -> Any:
@@ -259,8 +256,7 @@ def _pool(name: str, axes: int, largest: bool) -> Function:
         return pool(name, axes, x, kernel, stride, pad, bool(rest.get("ceil_mode")), counted,
                     rest.get("divisor_override", 0), mode=mode)  # fmt: skip
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _max_pool_places(x: Any, *, kernel_size: Any, strides: Any, pads: Any, dilation: Any, ceil_mode: bool,
@@ -346,8 +342,7 @@ def _unary_random(draw: Function) -> Function:
     def run(*args: Any, seed: int, seed2: int = 0, **rest: Any) -> Any:
         return draw(*args, seed=_one_seed(seed, seed2), **rest)
 
-    run.__name__ = draw.__name__
-    return run
+    return defined(draw.__name__, run)
 
 
 def _uniform_real(shape: Any, seed: Any = None) -> Any:
@@ -384,8 +379,7 @@ def _scatter(name: str) -> Function:
     def run(x: Any, indices: Any, updates: Any, *, use_locking: bool) -> Any:
         return f(x, indices, updates)
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _fft_with_size(x: Any, *, signal_ndim: int, inverse: bool, real: bool, norm: str, onesided: bool,
@@ -421,8 +415,7 @@ def _segment(name: str) -> Function:
     def run(x: Any, segment_ids: Any) -> Any:
         return F[name](x, segment_ids, int(segment_ids._concrete(name).max(initial=-1)) + 1)
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _segment_mean(x: Any, segment_ids: Any) -> Any:
@@ -489,8 +482,7 @@ def _flat(name: str, **renamed: str) -> Function:
             attrs[new] = attrs.pop(old)
         return F[name](*args, **attrs)
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _without(name: str, *dropped: str) -> Function:
@@ -499,8 +491,7 @@ def _without(name: str, *dropped: str) -> Function:
     def run(*args: Any, **attrs: Any) -> Any:
         return F[name](*args, **{k: v for k, v in attrs.items() if k not in dropped})
 
-    run.__name__ = name
-    return run
+    return defined(name, run)
 
 
 def _rows() -> dict[str, tuple[str, Function]]:

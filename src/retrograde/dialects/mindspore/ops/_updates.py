@@ -12,6 +12,7 @@ import numpy as np
 
 from ....core.value import Value
 from ....learn import accumulating, proximal, updates
+from ..._shared.registry import defined
 from .._assign import written
 from .._promote import tensor_argument
 
@@ -237,8 +238,7 @@ def _updating(name: str, rule: Rule, places: tuple[int, ...], several: bool) -> 
         ]
         return tuple(found) if several else found[0]
 
-    run.__name__ = run.__qualname__ = name
-    return run
+    return defined(name, run)
 
 
 ROWS: dict[str, tuple[str, Callable[..., Any]]] = {

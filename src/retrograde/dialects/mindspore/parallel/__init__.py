@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
+from .._api import attributes
 
-from .._api import missing
-
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.parallel", name, globals())
+__getattr__ = attributes(globals())

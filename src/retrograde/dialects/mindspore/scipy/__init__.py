@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
+from .._api import attributes
 
-from .._api import missing, submodule
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("fft", "linalg"):
-        return submodule(__name__, name)
-    raise missing("mindspore.scipy", name, ("fft", "linalg"))
+__getattr__ = attributes(globals(), "fft", "linalg")

@@ -9,7 +9,7 @@ import numpy as np
 from ....core.value import dtype_of
 from ..._shared.axes import axis_of, integers
 from .._api import FUNCTIONS as _F
-from .._api import missing
+from .._api import attributes
 from .._dtype import float32
 from .._linear import _spectral
 from .._tensor import from_array
@@ -66,5 +66,4 @@ def _several(op: str, x: Any, type: int, s: Any, axes: Any, norm: Any, inverse: 
     return _transformed(op, x, type, sizes, axes, norm, inverse)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.scipy.fft", name, globals())
+__getattr__ = attributes(globals())

@@ -11,7 +11,7 @@ from ....ops import structural as st
 from ....tensor import linalg as native
 from .. import _joining, _linear
 from .._api import FUNCTIONS as _F
-from .._api import missing
+from .._api import attributes
 from .._tensor import from_array
 
 block_diag = _joining.block_diag
@@ -112,5 +112,4 @@ def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> tuple[Any, A
     return solution, _F["sum"](difference * difference, 0), from_array(np.asarray(rank)), s
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.scipy.linalg", name, globals())
+__getattr__ = attributes(globals())

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from . import features as features
 from . import functional as functional
 
 __all__ = ["features", "functional"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.audio", name, __all__)
+__getattr__ = _attributes(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._api import FUNCTIONS as F
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from ..nn import Layer
 from ..signal import stft
 from . import functional as A
@@ -95,6 +95,4 @@ class MFCC(Layer):
 
 __all__ = ["LogMelSpectrogram", "MFCC", "MelSpectrogram", "Spectrogram"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.audio.features", name, __all__)
+__getattr__ = _attributes(globals())

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.value import Value
 from .._api import FUNCTIONS as F
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._dtype import as_dtype
 from .._tensor import from_array
 
@@ -121,6 +121,4 @@ __all__ = [
     "power_to_db",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.audio.functional", name, __all__)
+__getattr__ = _attributes(globals())

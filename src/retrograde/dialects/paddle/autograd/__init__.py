@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._shared.custom_functions import saved_tensors_hooks
-from .._paths import otherwise as _otherwise
+from .._api import attributes as _attributes
 from .._gradients import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._derivatives import Hessian, Jacobian, hessian, jacobian
 from .py_layer import Function, PyLayer, PyLayerContext
@@ -15,6 +13,4 @@ __all__ = [
     "is_grad_enabled", "jacobian", "no_grad", "saved_tensors_hooks", "set_grad_enabled",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.autograd", name, globals())
+__getattr__ = _attributes(globals())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._paths import otherwise as _otherwise
+from .._api import attributes as _attributes
 from .._device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda, is_compiled_with_xpu
 from .._flags import get_flags, set_flags
 from .._parameter import ParamAttr, WeightNormParamAttr, unique_name
@@ -22,6 +20,4 @@ __all__ = [
     "is_compiled_with_xpu", "set_flags", "set_global_initializer", "unique_name",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.base", name, globals())
+__getattr__ = _attributes(globals())

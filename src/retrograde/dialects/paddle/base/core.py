@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._api import FUNCTIONS as _F
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._device import (
     CPUPlace,
     CUDAPinnedPlace,
@@ -146,6 +146,4 @@ __all__ = [
     "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_num_threads",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.base.core", name, vars(sys.modules[__name__]))
+__getattr__ = _attributes(vars(sys.modules[__name__]))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._shared.grad_modes import enable_grad, no_grad
+from .._api import attributes as _attributes
 from .._device import check_device
 from .._gradients import grad
 from .._gradients import no_grad as no_grad_
-from .._paths import otherwise as _otherwise
 
 
 @contextlib.contextmanager
@@ -38,6 +38,4 @@ def disable_dygraph() -> None:
 
 __all__ = ["disable_dygraph", "enable_dygraph", "enabled", "grad", "guard", "no_grad", "no_grad_"]
 
-
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.base.dygraph", name, globals())
+__getattr__ = _attributes(globals())

@@ -5,24 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import cuda
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._device import (
-    CPUPlace,
-    CUDAPlace,
-    IPUPlace,
-    XPUPlace,
-    check_device,
-    get_cudnn_version,
-    get_device,
-    is_compiled_with_cinn,
-    is_compiled_with_cuda,
-    is_compiled_with_custom_device,
-    is_compiled_with_distribute,
-    is_compiled_with_ipu,
-    is_compiled_with_rocm,
-    is_compiled_with_xpu,
-    set_device,
-)
+    CPUPlace, CUDAPlace, IPUPlace, XPUPlace, check_device, get_cudnn_version, get_device, is_compiled_with_cinn,
+    is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
+    is_compiled_with_rocm, is_compiled_with_xpu, set_device,
+)  # fmt: skip
 
 __all__ = [
     "CPUPlace", "CUDAPlace", "IPUPlace", "XPUPlace", "cuda", "device_count", "get_all_custom_device_type",
@@ -50,5 +38,4 @@ def synchronize(device: Any = None) -> None:
     check_device("synchronize", device)
 
 
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.device", name, globals())
+__getattr__ = _attributes(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 
 
 def is_available() -> bool:
@@ -26,5 +26,4 @@ def synchronize(device: Any = None) -> None:
     raise ValueError("synchronize: there is no GPU here; tensors are on 'cpu'")
 
 
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.device.cuda", name, globals())
+__getattr__ = _attributes(globals())

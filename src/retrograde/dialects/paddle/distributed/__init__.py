@@ -11,9 +11,9 @@ from typing import Any
 from ...._state import is_grad_enabled as _is_grad_enabled
 from ...._tree import flatten as _flatten
 from ....learn.data_parallel import Reducer as _Reducer
+from ....learn.data_parallel import without as _without
 from .. import nn as _nn
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._tensor import Tensor as _Tensor
 from ._collective import (
     Group, P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, all_to_all, alltoall, alltoall_single, barrier,
@@ -92,25 +92,14 @@ class DataParallel(_nn.Layer):
             if reducer is not None:
                 reducer.running = False
             return self._layers(*inputs, **options)
-        left = reducer.unfinished()
-        if left:
-            names = [p.name for p in reducer.parameters]
-            raise RuntimeError(
-                "DataParallel: in the pass before, these parameters got no gradient, so that the others were not shared: "
-                f"{', '.join(names[i] for i in left)}; find_unused_parameters=True lets parameters take no part in a pass"
-            )
+        reducer.check("DataParallel", lambda: [p.name for p in reducer.parameters])
         found = self._layers(*inputs, **options)
         reducer.expect([y for y in _flatten(found)[0] if isinstance(y, _Tensor)])
         return found
 
-    @contextlib.contextmanager
-    def no_sync(self) -> Iterator[None]:
+    def no_sync(self) -> contextlib.AbstractContextManager[None]:
         """A block whose backward passes leave gradients with their process, to be shared with the next pass outside of it."""
-        before, self._synced = self._synced, False
-        try:
-            yield
-        finally:
-            self._synced = before
+        return _without(self, "_synced")
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss itself: gradients are averaged."""
@@ -161,7 +150,6 @@ def spawn(
         context.join()
     return context
 
-
 __all__ = [
     "DataParallel", "Group", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "all_to_all",
     "alltoall", "alltoall_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "destroy_process_group",
@@ -170,8 +158,4 @@ __all__ = [
     "wait",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in ("fleet", "launch"):
-        return _submodule(__name__, name)
-    raise _missing("paddle.distributed", name, __all__)
+__getattr__ = _attributes(globals(), "fleet", "launch")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....backend import launch, processes
 from ....tape import mutation
+from ..._shared.between import Begun
 from ..._shared.guard import kind_of
 from .._conversion import overwrite
 from .._tensor import Tensor, from_array
@@ -46,28 +47,10 @@ class Group:
         return self.ranks.index(rank) if rank in self.ranks else -1
 
 
-class Task:
+class Task(Begun):
     """A collective operation that has begun."""
 
-    def __init__(self, pending: processes.Pending, finish: Callable[[Any], None]) -> None:
-        self._pending, self._finish, self._written = pending, finish, False
-
-    def wait(self, timeout: datetime.timedelta | float | None = None) -> bool:
-        """Wait for the other processes; the tensors have their values then."""
-        seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else timeout
-        found = self._pending.wait(seconds)
-        if not self._written:
-            self._written = True
-            self._finish(found)
-        return True
-
-    synchronize = wait
-
-    def is_completed(self) -> bool:
-        """Whether all processes have done their part."""
-        if self._pending.done():
-            self.wait()
-        return self._written
+    synchronize = Begun.wait
 
 
 _GROUPS: list[Group] = []

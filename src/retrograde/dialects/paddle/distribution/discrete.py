@@ -8,126 +8,72 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
+from ....learn.distributions import discrete as families
 from ....ops import elementwise as ew
 from ....ops import softmax as sm
 from ....ops.activation import sigmoid
 from ....ops.indexing import take_along_axis
-from ....ops.selection import clip
-from ....ops.special import lgamma, xlogy
 from ....ops.structural import broadcast_to
 from .._tensor import from_array
 from ..random import default_generator
-from .distribution import Distribution, ExponentialFamily, Shape, arguments, summed, uniform_like
+from ._rows import F, row
+from .distribution import Distribution, ExponentialFamily, Shape, arguments, uniform_like
 
 _TINY = 1.1920929e-07  # the epsilon of float32, by which probabilities keep away from 0 and 1
+ONE = "probs, name: str | None = None"
 
 
 def _like(array: Any, x: Any) -> Any:
     return from_array(np.asarray(array).astype(dtype_of(x)))
 
 
-class _OfProbability(ExponentialFamily):
-    """What Bernoulli and geometric share: one probability."""
-
-    probs: Any
-
-    def __init__(self, probs: Any, name: str | None = None) -> None:
-        (self.probs,) = arguments(type(self).__name__, probs)  # type: ignore[method-assign]
-        self.name = name or type(self).__name__
-        super().__init__(shape_of(self.probs))
-
-    @property
-    def _safe(self) -> Any:
-        return clip(self.probs, low=_TINY, high=1 - _TINY)
-
-    @property
-    def logits(self) -> Any:
-        """The logarithm of the odds."""
-        return ew.log(self._safe) - ew.log1p(-self._safe)
+def _plain(self: Any, shape: Shape, *parameters: Any) -> tuple[Any, ...]:
+    """The shape of the samples, and the parameters' elements for each of them."""
+    full = self._extended(shape)
+    return (full, *(np.broadcast_to(p.numpy(), full) for p in parameters))
 
 
-class Bernoulli(_OfProbability):
-    """1 with a probability, else 0."""
-
-    def _draw(self, shape: Shape) -> Any:
-        full = self._extended(shape)
-        return _like(default_generator.draw.random(full) < np.broadcast_to(self.probs.numpy(), full), self.probs)
-
-    def rsample(self, shape: Any = (), temperature: float = 1.0) -> Any:  # type: ignore[override]
-        """Samples of the relaxed distribution, between 0 and 1, through which the probability is differentiated."""
-        u = uniform_like(self._extended(shape), self.probs)
-        return sigmoid((self.logits + ew.log(u) - ew.log1p(-u)) / temperature)
-
-    @property
-    def mean(self) -> Any:
-        """The expected value."""
-        return self.probs
-
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return self.probs * (1 - self.probs)
-
-    def entropy(self) -> Any:
-        """The entropy."""
-        p = self._safe
-        return -(p * ew.log(p) + (1 - p) * ew.log1p(-p))
-
-    def log_prob(self, value: Any) -> Any:
-        """The log probability."""
-        return value * ew.log(self._safe) + (1 - value) * ew.log1p(-self._safe)
-
-    def cdf(self, value: Any) -> Any:
-        """The probability of this value or a smaller one."""
-        one = (value >= 1).astype(self.probs.dtype)
-        return (value >= 0).astype(self.probs.dtype) * (one + (1 - one) * (1 - self.probs))
+SAFE = property(lambda self: F.clamp(self.probs, _TINY, 1 - _TINY))
+LOGITS = property(lambda self: F.log(self._safe) - F.log1p(-self._safe), doc="The logarithm of the odds.")
 
 
-class Geometric(_OfProbability):
-    """The number of failures before the first success."""
+def _bernoulli(self: Any, shape: Shape) -> Any:
+    full, probs = _plain(self, shape, self.probs)
+    return _like(default_generator.draw.random(full) < probs, self.probs)
 
-    def _draw(self, shape: Shape) -> Any:
-        return self.rsample(shape).floor()
 
-    def rsample(self, shape: Any = ()) -> Any:
-        """Samples on the continuous scale, through which the probability is differentiated."""
-        return ew.log(uniform_like(self._extended(shape), self.probs)) / ew.log1p(-self.probs)
+def _relaxed(self: Any, shape: Any = (), temperature: float = 1.0) -> Any:
+    """Samples of the relaxed distribution, between 0 and 1, through which the probability is differentiated."""
+    u = uniform_like(self._extended(shape), self.probs)
+    return sigmoid((self.logits + ew.log(u) - ew.log1p(-u)) / temperature)
 
-    @property
-    def mean(self) -> Any:
-        """The expected value."""
-        return 1 / self.probs - 1
 
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return (1 / self.probs - 1) / self.probs
+def _bernoulli_cdf(self: Any, value: Any) -> Any:
+    one = (value >= 1).astype(self.probs.dtype)
+    return (value >= 0).astype(self.probs.dtype) * (one + (1 - one) * (1 - self.probs))
 
-    @property
-    def stddev(self) -> Any:
-        """The standard deviation."""
-        return ew.sqrt(self.variance)
 
-    def entropy(self) -> Any:
-        """The entropy."""
-        p = self.probs
-        return -((1 - p) * ew.log1p(-p) + p * ew.log(p)) / p
+def _geometric(self: Any, shape: Any = ()) -> Any:
+    """Samples on the continuous scale, through which the probability is differentiated."""
+    return ew.log(uniform_like(self._extended(shape), self.probs)) / ew.log1p(-self.probs)
 
-    def pmf(self, k: Any) -> Any:
-        """The probability of k failures."""
-        return ew.exp(self.log_pmf(k))
 
-    def log_pmf(self, k: Any) -> Any:
-        """The log probability of k failures."""
-        return k * ew.log1p(-self.probs) + ew.log(self.probs)
+def _log_pmf(self: Any, k: Any) -> Any:
+    """The log probability of k failures."""
+    return families.Geometric.log_prob(F, k, self.probs)
 
-    def log_prob(self, value: Any) -> Any:
-        """The log probability."""
-        return self.log_pmf(value)
 
-    def cdf(self, k: Any) -> Any:
-        """The probability of k failures or fewer."""
-        return -ew.expm1((k + 1) * ew.log1p(-self.probs))
+Bernoulli = row(
+    families.Bernoulli, ONE, base=ExponentialFamily, keeps=("_safe",), _safe=SAFE, logits=LOGITS,
+    mean=property(lambda self: self.probs), variance=property(lambda self: self.probs * (1 - self.probs)),
+    cdf=_bernoulli_cdf, draw=_bernoulli, rsample=_relaxed,
+)  # fmt: skip
+Geometric = row(
+    families.Geometric, ONE, base=ExponentialFamily, _safe=SAFE, logits=LOGITS,
+    stddev=property(lambda self: ew.sqrt(self.variance)), cdf=lambda self, k: families.Geometric.cdf(F, k, self.probs),
+    pmf=lambda self, k: ew.exp(self.log_pmf(k)), log_pmf=_log_pmf, draw=lambda self, shape: self.rsample(shape).floor(),
+    rsample=_geometric,
+)  # fmt: skip
 
 
 class Categorical(Distribution):
@@ -156,7 +102,7 @@ class Categorical(Distribution):
 
     def entropy(self) -> Any:
         """The entropy of the softmax of the logits."""
-        return -summed(ew.exp(self._logs) * self._logs, 1)
+        return families.Categorical.entropy(F, ew.exp(self._logs), self._logs)
 
     def probs(self, value: Any) -> Any:
         """The probability of classes."""
@@ -175,118 +121,65 @@ class Categorical(Distribution):
         return ew.log(self.probs(value))
 
 
-class Multinomial(Distribution):
-    """How often each class occurs in a number of draws."""
-
-    probs: Any
-
-    def __init__(self, total_count: int, probs: Any) -> None:
-        if not isinstance(total_count, int) or total_count < 1:
-            raise ValueError(f"Multinomial: total_count must be a positive int, got {total_count!r}")
-        (p,) = arguments("Multinomial", probs)
-        self.total_count = total_count
-        self.probs = p / p.sum(-1, keepdim=True)  # type: ignore[method-assign]
-        shape = tuple(shape_of(p))
-        super().__init__(shape[:-1], shape[-1:])
-
-    def _draw(self, shape: Shape) -> Any:
-        share = self.probs.numpy().astype(np.float64)
-        share /= share.sum(-1, keepdims=True)
-        full = np.broadcast_to(share, self._extended(shape)).reshape(-1, share.shape[-1])
-        found = np.stack([default_generator.draw.multinomial(self.total_count, row) for row in full])
-        return _like(found.reshape(self._extended(shape)), self.probs)
-
-    @property
-    def mean(self) -> Any:
-        """The expected counts."""
-        return self.probs * self.total_count
-
-    @property
-    def variance(self) -> Any:
-        """The variances."""
-        return self.total_count * self.probs * (1 - self.probs)
-
-    def log_prob(self, value: Any) -> Any:
-        """The log probability of counts."""
-        norm = lgamma(summed(value, 1) + 1) - summed(lgamma(value + 1), 1)
-        return norm + summed(xlogy(value, self.probs), 1)
-
-    def entropy(self) -> Any:
-        """The entropy."""
-        n = self.total_count
-        k = np.arange(n + 1, dtype=dtype_of(self.probs)).reshape(-1, *(1,) * len(shape_of(self.probs)))
-        single = Binomial(from_array(np.full(tuple(shape_of(self.probs)), float(n), dtype_of(self.probs))), self.probs)
-        weights = ew.exp(single.log_prob(from_array(k))) * lgamma(from_array(k + 1))
-        once = -summed(self.probs * ew.log(self.probs), 1)
-        return n * once - math.lgamma(n + 1) + summed(weights.sum(0), 1)
+def _multinomial_take(self: Any, total_count: Any, probs: Any) -> Any:
+    if not isinstance(total_count, int) or total_count < 1:
+        raise ValueError(f"Multinomial: total_count must be a positive int, got {total_count!r}")
+    (p,) = arguments("Multinomial", probs)
+    self.total_count, self.probs = total_count, p / p.sum(-1, keepdim=True)
+    shape = tuple(shape_of(p))
+    return shape[:-1], shape[-1:]
 
 
-class Binomial(Distribution):
-    """The number of successes among `total_count` trials."""
-
-    probs: Any
-
-    def __init__(self, total_count: Any, probs: Any) -> None:
-        self.total_count, self.probs = arguments("Binomial", total_count, probs)  # type: ignore[method-assign]
-        super().__init__(shape_of(self.probs))
-
-    def _draw(self, shape: Shape) -> Any:
-        full = self._extended(shape)
-        n, p = (np.broadcast_to(x.numpy(), full) for x in (self.total_count, self.probs))
-        return _like(default_generator.draw.binomial(n.astype(np.int64), p), self.probs)
-
-    @property
-    def mean(self) -> Any:
-        """The expected value."""
-        return self.total_count * self.probs
-
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return self.mean * (1 - self.probs)
-
-    def log_prob(self, value: Any) -> Any:
-        """The log probability."""
-        n, p = self.total_count, clip(self.probs, low=_TINY, high=1 - _TINY)
-        ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
-        return ways + value * ew.log(p) + (n - value) * ew.log1p(-p)
-
-    def entropy(self) -> Any:
-        """The entropy."""
-        most = int(self.total_count.numpy().max())
-        k = from_array(np.arange(most + 1, dtype=dtype_of(self.probs)).reshape(-1, *(1,) * len(self._batch_shape)))
-        logs = self.log_prob(k)
-        return -(ew.exp(logs) * logs).sum(0)
+def _multinomial(self: Any, shape: Shape) -> Any:
+    share = self.probs.numpy().astype(np.float64)
+    share /= share.sum(-1, keepdims=True)
+    full = np.broadcast_to(share, self._extended(shape)).reshape(-1, share.shape[-1])
+    found = np.stack([default_generator.draw.multinomial(self.total_count, row) for row in full])
+    return _like(found.reshape(self._extended(shape)), self.probs)
 
 
-class Poisson(ExponentialFamily):
-    """Counts of events of a rate."""
+def _counts(most: int, like: Any) -> Any:
+    """The numbers up to `most` along a new first axis."""
+    return from_array(np.arange(most + 1, dtype=dtype_of(like)).reshape(-1, *(1,) * len(shape_of(like))))
 
-    def __init__(self, rate: Any) -> None:
-        (self.rate,) = arguments("Poisson", rate)
-        super().__init__(shape_of(self.rate))
 
-    def _draw(self, shape: Shape) -> Any:
-        full = self._extended(shape)
-        return _like(default_generator.draw.poisson(np.broadcast_to(self.rate.numpy(), full)), self.rate)
+def _multinomial_entropy(self: Any) -> Any:
+    n, p = self.total_count, self.probs
+    single = Binomial(from_array(np.full(tuple(shape_of(p)), float(n), dtype_of(p))), p)
+    counts = _counts(n, p)
+    return families.Multinomial.entropy(F, n, -F.sum(p * ew.log(p)), counts, single.log_prob(counts))
 
-    @property
-    def mean(self) -> Any:
-        """The expected value."""
-        return self.rate
 
-    @property
-    def variance(self) -> Any:
-        """The variance."""
-        return self.rate
+Multinomial = row(
+    families.Multinomial, "total_count: int, probs", take=_multinomial_take, draw=_multinomial,
+    entropy=_multinomial_entropy,
+)  # fmt: skip
 
-    def log_prob(self, value: Any) -> Any:
-        """The log probability."""
-        return xlogy(value, self.rate) - self.rate - lgamma(value + 1)
 
-    def entropy(self) -> Any:
-        """The entropy, summed up to thirty deviations above the rate."""
-        top = float(self.rate.numpy().max())
-        k = np.arange(int(top + 30 * math.sqrt(max(top, 1.0))) + 1, dtype=dtype_of(self.rate))
-        logs = self.log_prob(from_array(k.reshape(-1, *(1,) * len(self._batch_shape))))
-        return -(ew.exp(logs) * logs).sum(0)
+def _entropy_up_to(self: Any, most: int, like: Any) -> Any:
+    """The entropy, from the probabilities of the numbers up to `most`."""
+    logs = self.log_prob(_counts(most, like))
+    return -(ew.exp(logs) * logs).sum(0)
+
+
+def _binomial(self: Any, shape: Shape) -> Any:
+    _, n, p = _plain(self, shape, self.total_count, self.probs)
+    return _like(default_generator.draw.binomial(n.astype(np.int64), p), self.probs)
+
+
+def _poisson(self: Any, shape: Shape) -> Any:
+    return _like(default_generator.draw.poisson(_plain(self, shape, self.rate)[1]), self.rate)
+
+
+def _poisson_entropy(self: Any) -> Any:
+    """The entropy, summed up to thirty deviations above the rate."""
+    top = float(self.rate.numpy().max())
+    return _entropy_up_to(self, int(top + 30 * math.sqrt(max(top, 1.0))), self.rate)
+
+
+Binomial = row(
+    families.Binomial, "total_count, probs", draw=_binomial, _safe=SAFE,
+    log_prob=lambda self, value: families.Binomial.log_prob(F, value, self.total_count, self._safe),
+    entropy=lambda self: _entropy_up_to(self, int(self.total_count.numpy().max()), self.probs),
+)  # fmt: skip
+Poisson = row(families.Poisson, "rate", base=ExponentialFamily, draw=_poisson, entropy=_poisson_entropy)

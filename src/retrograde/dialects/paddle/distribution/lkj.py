@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
-from ....ops import elementwise as ew
-from ....ops import special
-from ....ops import structural as st
-from ....ops.triangular import diagonal
+from ....learn.distributions import continuous as families
 from .._tensor import from_array
 from ..random import default_generator
-from .distribution import Distribution, Shape, arguments, summed
+from ._rows import F
+from .distribution import Distribution, Shape, arguments
 
 
 class LKJCholesky(Distribution):
@@ -78,15 +75,4 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density at Cholesky factors."""
-        n = len(shape_of(value))
-        diagonals = diagonal(value, offset=0, axis1=n - 2, axis2=n - 1)
-        logs = ew.log(st.getitem(diagonals, index=(Ellipsis, slice(1, None))))
-        c = self.concentration
-        rows = from_array(np.arange(self.dim - 2, -1, -1).astype(dtype_of(c)))
-        terms = (st.reshape(c, shape=(*shape_of(c), 1)) * 2.0 - 2.0 + rows) * logs
-        unnormalised = summed(terms, 1)
-        less = self.dim - 1
-        alpha = c + 0.5 * less
-        return unnormalised - (
-            special.multigammaln(alpha - 0.5, p=less) - special.lgamma(alpha) * less + 0.5 * less * math.log(math.pi)
-        )
+        return families.LKJCholesky.log_prob(F, value, self.dim, self.concentration)

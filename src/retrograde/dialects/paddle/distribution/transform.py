@@ -6,17 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ....core.value import dtype_of, shape_of
+from ....core.value import shape_of
+from ....learn.distributions import Map
+from ....learn.distributions import transforms as maps
 from ....ops import elementwise as ew
-from ....ops.activation import log_sigmoid, sigmoid, softplus
-from ....ops.scan import cumprod
 from ....ops.softmax import softmax
 from ....ops.structural import reshape
-from .._joining import concat, stack
+from ..._shared.rows import constructor, named
+from .._joining import stack
 from .._promote import pair
-from .._tensor import from_array
+from ._rows import F
 from .distribution import Distribution, Shape, summed
 
 
@@ -80,85 +79,44 @@ class Transform:
         return shape
 
 
-class AffineTransform(Transform):
-    """loc + scale x."""
+def _row(formulas: Map, name: str, parameters: str = "", event_axes: int = 0, **members: Any) -> Any:
+    """The class of a transform whose formulas are those of a map."""
+    names = tuple(parameters.split())
 
-    def __init__(self, loc: Any, scale: Any) -> None:
-        self.loc, self.scale = loc, scale
+    def made(self: Any, *given: Any) -> None:
+        for key, value in zip(names, given):
+            setattr(self, key, value)
 
-    def _forward(self, x: Any) -> Any:
-        return self.loc + self.scale * x
+    def formula(name: str) -> Any:
+        f = getattr(formulas, name)
+        return lambda self, x: f(F, x, *[getattr(self, key) for key in names])
 
-    def _inverse(self, y: Any) -> Any:
-        return (y - self.loc) / self.scale
+    def log_slope(self: Any, x: Any) -> Any:
+        return formulas.log_slope(F, x, lambda: self._forward(x), *[getattr(self, key) for key in names])
 
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        return ew.log(ew.absolute(self.scale))
-
-
-class ExpTransform(Transform):
-    """exp(x)."""
-
-    def _forward(self, x: Any) -> Any:
-        return ew.exp(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return ew.log(y)
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        return x
+    own = {
+        "_forward": formula("forward"), "_inverse": formula("inverse"), "_event_axes": event_axes, "__doc__": formulas.doc,
+        "__module__": __name__, **({"_forward_log_det_jacobian": log_slope} if "log_slope" in formulas.formulas else {}),
+        **members,
+    }  # fmt: skip
+    if names:
+        own["__init__"] = constructor(name, ", ".join(names), made)
+    return type(name, (Transform,), named(name, own, Transform))
 
 
-class SigmoidTransform(Transform):
-    """sigmoid(x)."""
-
-    def _forward(self, x: Any) -> Any:
-        return sigmoid(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return ew.log(y) - ew.log1p(-y)
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        return log_sigmoid(x) + log_sigmoid(-x)
+AffineTransform = _row(maps.Affine, "AffineTransform", "loc scale")
+ExpTransform = _row(maps.Exp, "ExpTransform")
+SigmoidTransform = _row(maps.Sigmoid, "SigmoidTransform")
+TanhTransform = _row(maps.Tanh, "TanhTransform")
+PowerTransform = _row(
+    maps.Power, "PowerTransform", "power",
+    # Known at 0, too.
+    _forward_log_det_jacobian=lambda self, x: ew.log(ew.absolute(self.power * x ** (self.power - 1))),
+)  # fmt: skip
 
 
-class TanhTransform(Transform):
-    """tanh(x)."""
-
-    def _forward(self, x: Any) -> Any:
-        return ew.tanh(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return ew.atanh(y)
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x, beta=1.0, threshold=20.0))
-
-
-class PowerTransform(Transform):
-    """x to a power."""
-
-    def __init__(self, power: Any) -> None:
-        self.power = power
-
-    def _forward(self, x: Any) -> Any:
-        return x**self.power
-
-    def _inverse(self, y: Any) -> Any:
-        return y ** (1 / self.power)
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        return ew.log(ew.absolute(self.power * x ** (self.power - 1)))
-
-
-class AbsTransform(Transform):
-    """|x|, whose inverse is both -y and y."""
-
-    def _forward(self, x: Any) -> Any:
-        return ew.absolute(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return -y, y
+# The inverse is both -y and y.
+AbsTransform = _row(maps.Abs, "AbsTransform", _inverse=lambda self, y: (-y, y))
 
 
 class ReshapeTransform(Transform):
@@ -215,37 +173,19 @@ class SoftmaxTransform(Transform):
     _inverse_shape = _forward_shape
 
 
-class StickBreakingTransform(Transform):
-    """Vectors of n entries to points of the simplex with n + 1: each breaks its share off what is left of a stick."""
+def _longer(more: int) -> Any:
+    """The shape of vectors that are longer by `more`."""
 
-    _event_axes = 1
-
-    def _logits(self, x: Any) -> Any:
-        n = shape_of(x)[-1]
-        return x - np.log(np.arange(n, 0, -1, dtype=dtype_of(x)))
-
-    def _forward(self, x: Any) -> Any:
-        z = sigmoid(self._logits(x))
-        one = from_array(np.ones((*shape_of(x)[:-1], 1), dtype_of(x)))
-        left = cumprod(1 - z, axis=len(shape_of(x)) - 1, reverse=False)
-        return concat([z, one], axis=-1) * concat([one, left], axis=-1)
-
-    def _inverse(self, y: Any) -> Any:
-        kept = y[..., :-1]
-        left = 1 - kept.cumsum(-1)
-        return ew.log(kept) - ew.log(left) + (kept - self._logits(kept))
-
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
-        logits = self._logits(x)
-        return summed(log_sigmoid(logits) - logits + ew.log(self._forward(x)[..., :-1]), 1)
-
-    def _forward_shape(self, shape: Sequence[int]) -> Shape:
+    def longer(self: Any, shape: Sequence[int]) -> Shape:
         batch, n = _vectors("StickBreakingTransform", shape)
-        return (*batch, n + 1)
+        return (*batch, n + more)
 
-    def _inverse_shape(self, shape: Sequence[int]) -> Shape:
-        batch, n = _vectors("StickBreakingTransform", shape)
-        return (*batch, n - 1)
+    return longer
+
+
+StickBreakingTransform = _row(
+    maps.StickBreaking, "StickBreakingTransform", event_axes=1, _forward_shape=_longer(1), _inverse_shape=_longer(-1),
+)  # fmt: skip
 
 
 class StackTransform(Transform):

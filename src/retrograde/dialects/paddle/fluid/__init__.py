@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._device import CPUPlace, CUDAPlace, get_device, is_compiled_with_cuda, set_device
 from .._flags import get_flags, in_dynamic_mode, set_flags
 from .._parameter import ParamAttr, WeightNormParamAttr, unique_name
@@ -55,7 +53,6 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
     """CPU places, one unless a number of them is given."""
     return [CPUPlace() for _ in range(device_count or 1)]
 
-
 in_dygraph_mode = in_dynamic_mode
 enable_imperative, disable_imperative = enable_dygraph, disable_dygraph
 
@@ -65,7 +62,6 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
     """A name for what is computed inside; it is shown nowhere."""
     yield
 
-
 __all__ = [
     "CPUPlace", "CUDAPlace", "ParamAttr", "Program", "Tensor", "VarBase", "Variable", "WeightNormParamAttr", "core",
     "cpu_places", "default_main_program", "default_startup_program", "disable_dygraph", "dygraph", "enable_dygraph",
@@ -73,11 +69,6 @@ __all__ = [
     "save_dygraph", "set_device", "set_flags", "unique_name",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    # What needs the layers of paddle.nn is imported when it is asked for.
-    if name in ("clip", "initializer", "layers", "optimizer", "regularizer"):
-        return _submodule(__name__, name)
-    if name in ("embedding", "one_hot"):
-        return getattr(_submodule(__name__, "layers"), name)
-    raise _missing("paddle.fluid", name, globals())
+# What needs the layers of paddle.nn is imported when it is asked for.
+__getattr__ = _attributes(globals(), "clip", "initializer", "layers", "optimizer", "regularizer", embedding="layers",
+                          one_hot="layers")  # fmt: skip

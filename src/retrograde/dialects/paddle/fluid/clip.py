@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from ..nn.clip import ClipGradByGlobalNorm as GradientClipByGlobalNorm
 from ..nn.clip import ClipGradByNorm as GradientClipByNorm
 from ..nn.clip import ClipGradByValue as GradientClipByValue
 
 __all__ = ["GradientClipByGlobalNorm", "GradientClipByNorm", "GradientClipByValue"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.clip", name, globals())
+__getattr__ = _attributes(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from ..nn import initializer as _new
 
 
@@ -57,6 +57,4 @@ __all__ = [
     "UniformInitializer", "Xavier", "XavierInitializer",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.initializer", name, globals())
+__getattr__ = _attributes(globals())

@@ -8,7 +8,8 @@ import numpy as np
 
 from ....core.value import shape_of
 from ... import paddle as _p
-from .._api import missing as _missing
+from ..._shared.registry import defined as _defined
+from .._api import attributes as _attributes
 from .._conversion import assign, cast
 from .._creation import arange, linspace
 from .._operators import add, divide, floor_divide, multiply, remainder, subtract
@@ -39,9 +40,8 @@ def _elementwise(name: str, f: Any) -> Any:
             y = y.reshape([*shape_of(y), *[1] * (x.ndim - axis - y.ndim)])
         return activated(f(x, y), act)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`paddle.{f.__name__}`, with the axis of `x` at which the axes of `y` begin, and an activation."
-    return function
+    return _defined(name, function,
+        f"`paddle.{f.__name__}`, with the axis of `x` at which the axes of `y` begin, and an activation.")  # fmt: skip
 
 
 elementwise_add, elementwise_sub = _elementwise("elementwise_add", add), _elementwise("elementwise_sub", subtract)
@@ -75,9 +75,8 @@ def _reduction(name: str, f: Any) -> Any:
         found = f(input, axis=dim, keepdim=keep_dim)
         return found if shape_of(found) else found.reshape([1])
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`paddle.{name[7:]}` with the arguments of old programs; of everything, a tensor of one element."
-    return function
+    return _defined(name, function,
+        f"`paddle.{name[7:]}` with the arguments of old programs; of everything, a tensor of one element.")  # fmt: skip
 
 
 reduce_sum, reduce_mean = _reduction("reduce_sum", _p.sum), _reduction("reduce_mean", _p.mean)
@@ -85,10 +84,8 @@ reduce_max, reduce_min = _reduction("reduce_max", _p.max), _reduction("reduce_mi
 reduce_prod = _reduction("reduce_prod", _p.prod)
 reduce_all, reduce_any = _reduction("reduce_all", _p.all), _reduction("reduce_any", _p.any)
 
-
-def mean(x: Any, name: Any = None) -> Any:
-    """The mean of all elements, as a tensor of one element."""
-    return _p.mean(x).reshape([1])
+mean = _defined("mean", lambda x, name=None: _p.mean(x).reshape([1]),
+    "The mean of all elements, as a tensor of one element.")  # fmt: skip
 
 
 def sums(input: Any, out: Any = None) -> Any:
@@ -186,15 +183,8 @@ def fc(*args: Any, **options: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------ creation and shapes
 
-
-def ones(shape: Any, dtype: Any, force_cpu: bool = False) -> Any:
-    """A tensor of ones."""
-    return _p.ones(shape, dtype)
-
-
-def zeros(shape: Any, dtype: Any, force_cpu: bool = False, name: Any = None) -> Any:
-    """A tensor of zeros."""
-    return _p.zeros(shape, dtype)
+ones = _defined("ones", lambda shape, dtype, force_cpu=False: _p.ones(shape, dtype), "A tensor of ones.")
+zeros = _defined("zeros", lambda shape, dtype, force_cpu=False, name=None: _p.zeros(shape, dtype), "A tensor of zeros.")
 
 
 def uniform_random(shape: Any, dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0,
@@ -209,9 +199,8 @@ def gaussian_random(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int =
     return _gaussian(shape, mean, std, seed, dtype)
 
 
-def concat(input: Any, axis: int = 0, name: Any = None) -> Any:
-    """Tensors one behind the other along an axis."""
-    return _p.concat(list(input), axis)
+concat = _defined("concat", lambda input, axis=0, name=None: _p.concat(list(input), axis),
+    "Tensors one behind the other along an axis.")  # fmt: skip
 
 
 def reshape(x: Any, shape: Any, actual_shape: Any = None, act: str | None = None, inplace: bool = False,
@@ -220,9 +209,7 @@ def reshape(x: Any, shape: Any, actual_shape: Any = None, act: str | None = None
     return activated(_p.reshape(x, shape), act)
 
 
-def transpose(x: Any, perm: Any, name: Any = None) -> Any:
-    """The axes in another order."""
-    return _p.transpose(x, perm)
+transpose = _defined("transpose", lambda x, perm, name=None: _p.transpose(x, perm), "The axes in another order.")
 
 
 def split(input: Any, num_or_sections: Any, dim: int = -1, name: Any = None) -> Any:
@@ -230,29 +217,13 @@ def split(input: Any, num_or_sections: Any, dim: int = -1, name: Any = None) -> 
     return _p.split(input, num_or_sections, dim)
 
 
-def expand(x: Any, expand_times: Any, name: Any = None) -> Any:
-    """The tensor repeated along each axis."""
-    return _p.tile(x, expand_times)
-
-
-def unsqueeze(input: Any, axes: Any, name: Any = None) -> Any:
-    """New axes of length 1."""
-    return _p.unsqueeze(input, axes)
-
-
-def squeeze(input: Any, axes: Any, name: Any = None) -> Any:
-    """Without axes of length 1."""
-    return _p.squeeze(input, axes or None)
-
-
-def gather(input: Any, index: Any, overwrite: bool = True) -> Any:
-    """Rows by their numbers."""
-    return _p.gather(input, index)
-
-
-def range(start: Any, end: Any, step: Any, dtype: Any, name: Any = None) -> Any:
-    """Numbers from `start` up to but without `end`, in steps."""
-    return arange(start, end, step, dtype)
+expand = _defined("expand", lambda x, expand_times, name=None: _p.tile(x, expand_times),
+    "The tensor repeated along each axis.")  # fmt: skip
+unsqueeze = _defined("unsqueeze", lambda input, axes, name=None: _p.unsqueeze(input, axes), "New axes of length 1.")
+squeeze = _defined("squeeze", lambda input, axes, name=None: _p.squeeze(input, axes or None), "Without axes of length 1.")
+gather = _defined("gather", lambda input, index, overwrite=True: _p.gather(input, index), "Rows by their numbers.")
+range = _defined("range", lambda start, end, step, dtype, name=None: arange(start, end, step, dtype),
+    "Numbers from `start` up to but without `end`, in steps.")  # fmt: skip
 
 
 def l2_normalize(x: Any, axis: int, epsilon: float = 1e-12, name: Any = None) -> Any:
@@ -271,14 +242,8 @@ def scale(x: Any, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = 
     return activated(_p.scale(x, scale, bias, bias_after_scale), act)
 
 
-def argmax(x: Any, axis: int = 0) -> Any:
-    """The positions of the largest elements along an axis."""
-    return _p.argmax(x, axis)
-
-
-def argmin(x: Any, axis: int = 0) -> Any:
-    """The positions of the smallest elements along an axis."""
-    return _p.argmin(x, axis)
+argmax = _defined("argmax", lambda x, axis=0: _p.argmax(x, axis), "The positions of the largest elements along an axis.")
+argmin = _defined("argmin", lambda x, axis=0: _p.argmin(x, axis), "The positions of the smallest elements along an axis.")
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False, name: Any = None) -> tuple[Any, Any]:
@@ -286,37 +251,19 @@ def argsort(input: Any, axis: int = -1, descending: bool = False, name: Any = No
     return _p.sort(input, axis, descending), _p.argsort(input, axis, descending)
 
 
-def flatten(x: Any, axis: int = 1, name: Any = None) -> Any:
-    """A matrix: the axes before `axis` make its rows, the others its columns."""
-    return x.reshape([int(np.prod(shape_of(x)[:axis])), -1])
-
-
-def where(condition: Any) -> Any:
-    """The positions of what is true, one in each row."""
-    return _p.nonzero(condition)
-
+flatten = _defined("flatten", lambda x, axis=1, name=None: x.reshape([int(np.prod(shape_of(x)[:axis])), -1]),
+    "A matrix: the axes before `axis` make its rows, the others its columns.")  # fmt: skip
+where = _defined("where", lambda condition: _p.nonzero(condition), "The positions of what is true, one in each row.")
 
 # ------------------------------------------------------------------------------------------ other defaults than now
 
-
-def leaky_relu(x: Any, alpha: float = 0.02, name: Any = None) -> Any:
-    """`alpha x` for negative numbers, others as they are."""
-    return F.leaky_relu(x, alpha)
-
-
-def relu6(x: Any, threshold: float = 6.0, name: Any = None) -> Any:
-    """Numbers within [0, threshold]."""
-    return _p.clip(x, 0.0, threshold)
-
-
-def brelu(x: Any, t_min: float = 0.0, t_max: float = 24.0, name: Any = None) -> Any:
-    """Numbers within [t_min, t_max]."""
-    return F.hardtanh(x, t_min, t_max)
-
-
-def hard_sigmoid(x: Any, slope: float = 0.2, offset: float = 0.5, name: Any = None) -> Any:
-    """slope x + offset within [0, 1]."""
-    return F.hardsigmoid(x, slope, offset)
+leaky_relu = _defined("leaky_relu", lambda x, alpha=0.02, name=None: F.leaky_relu(x, alpha),
+    "`alpha x` for negative numbers, others as they are.")  # fmt: skip
+relu6 = _defined("relu6", lambda x, threshold=6.0, name=None: _p.clip(x, 0.0, threshold), "Numbers within [0, threshold].")
+brelu = _defined("brelu", lambda x, t_min=0.0, t_max=24.0, name=None: F.hardtanh(x, t_min, t_max),
+    "Numbers within [t_min, t_max].")  # fmt: skip
+hard_sigmoid = _defined("hard_sigmoid", lambda x, slope=0.2, offset=0.5, name=None: F.hardsigmoid(x, slope, offset),
+    "slope x + offset within [0, 1].")  # fmt: skip
 
 
 def huber_loss(input: Any, label: Any, delta: float) -> Any:
@@ -334,14 +281,9 @@ def smooth_l1(x: Any, y: Any, inside_weight: Any = None, outside_weight: Any = N
     return flatten(loss).sum(axis=1, keepdim=True)
 
 
-def pow(x: Any, factor: Any = 1.0, name: Any = None) -> Any:
-    """x to a power."""
-    return _power(x, factor)
-
-
-def pad(x: Any, paddings: Any, pad_value: float = 0.0, name: Any = None) -> Any:
-    """The tensor with elements before and behind along every axis: two counts for each, first axis first."""
-    return F.pad(x, list(paddings), "constant", pad_value)
+pow = _defined("pow", lambda x, factor=1.0, name=None: _power(x, factor), "x to a power.")
+pad = _defined("pad", lambda x, paddings, pad_value=0.0, name=None: F.pad(x, list(paddings), "constant", pad_value),
+    "The tensor with elements before and behind along every axis: two counts for each, first axis first.")  # fmt: skip
 
 
 def clip_by_norm(x: Any, max_norm: float, name: Any = None) -> Any:
@@ -354,24 +296,12 @@ def soft_relu(x: Any, threshold: float = 40.0, name: Any = None) -> Any:
     return F.softplus(_p.clip(x, -threshold, threshold), threshold=threshold)
 
 
-def has_nan(x: Any) -> Any:
-    """Whether any element is nan, as a tensor of one element."""
-    return _p.isnan(x).any().reshape([1])
-
-
-def has_inf(x: Any) -> Any:
-    """Whether any element is infinite, as a tensor of one element."""
-    return _p.isinf(x).any().reshape([1])
-
-
-def size(input: Any) -> Any:
-    """The number of elements, as a tensor of one element."""
-    return _p.numel(input).reshape([1])
-
-
-def reverse(x: Any, axis: Any) -> Any:
-    """The elements along some axes in the opposite order."""
-    return _p.flip(x, axis)
+has_nan = _defined("has_nan", lambda x: _p.isnan(x).any().reshape([1]),
+    "Whether any element is nan, as a tensor of one element.")  # fmt: skip
+has_inf = _defined("has_inf", lambda x: _p.isinf(x).any().reshape([1]),
+    "Whether any element is infinite, as a tensor of one element.")  # fmt: skip
+size = _defined("size", lambda input: _p.numel(input).reshape([1]), "The number of elements, as a tensor of one element.")
+reverse = _defined("reverse", lambda x, axis: _p.flip(x, axis), "The elements along some axes in the opposite order.")
 
 
 def expand_as(x: Any, target_tensor: Any, name: Any = None) -> Any:
@@ -409,6 +339,4 @@ globals().update(
     reduce_logsumexp=_p.logsumexp, tanh_shrink=F.tanhshrink,
 )  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.layers", name, globals())
+__getattr__ = _attributes(globals())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import paddle as _paddle
-from .._api import missing as _missing
+from ..._shared.registry import defined
+from .._api import attributes as _attributes
 from .dygraph.learning_rate_scheduler import LearningRateDecay
 
 _new = _paddle.optimizer
@@ -41,9 +42,7 @@ def _old(name: str, cls: Any, options: dict[str, str]) -> Any:
             """The learning rate of the last step, or of the first."""
             return float(self.get_lr())
 
-    Old.__name__ = Old.__qualname__ = name
-    Old.__doc__ = f"`paddle.optimizer.{cls.__name__}` with the arguments of old programs."
-    return Old
+    return defined(name, Old, f"`paddle.optimizer.{cls.__name__}` with the arguments of old programs.")
 
 
 SGD = SGDOptimizer = _old("SGDOptimizer", _new.SGD, {})
@@ -60,6 +59,4 @@ __all__ = [
     "AdamaxOptimizer", "Lamb", "LambOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer", "SGDOptimizer",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.optimizer", name, globals())
+__getattr__ = _attributes(globals())

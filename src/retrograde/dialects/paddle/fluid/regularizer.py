@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import regularizer as _new
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 
 
 def L1Decay(regularization_coeff: float = 0.0) -> _new.L1Decay:
@@ -22,6 +20,4 @@ L1DecayRegularizer, L2DecayRegularizer = L1Decay, L2Decay
 
 __all__ = ["L1Decay", "L1DecayRegularizer", "L2Decay", "L2DecayRegularizer"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.regularizer", name, globals())
+__getattr__ = _attributes(globals())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...._state import grad_mode
-from .._api import missing
+from .._api import attributes
 from .._tensor import from_array
 from ..optimizer.optimizer import Optimizer
 
@@ -160,5 +160,4 @@ class ModelAverage(Optimizer):
         self._applied.clear()
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("paddle.incubate.optimizer", name, __all__)
+__getattr__ = attributes(globals())

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._paths import otherwise
+from .._api import attributes
 from .dataset import (
-    ChainDataset,
-    ComposeDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
+    ChainDataset, ComposeDataset, ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split,
+)  # fmt: skip
 from .loader import DataLoader, get_worker_info
 from .sampler import (
-    BatchSampler,
-    DistributedBatchSampler,
-    RandomSampler,
-    Sampler,
-    SequenceSampler,
-    SubsetRandomSampler,
+    BatchSampler, DistributedBatchSampler, RandomSampler, Sampler, SequenceSampler, SubsetRandomSampler,
     WeightedRandomSampler,
-)
+)  # fmt: skip
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ComposeDataset", "ConcatDataset", "DataLoader", "Dataset",
@@ -32,6 +18,4 @@ __all__ = [
     "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "get_worker_info", "random_split",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    return otherwise("paddle.io", name, __all__)
+__getattr__ = attributes(globals())

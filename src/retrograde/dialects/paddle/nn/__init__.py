@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from .._paths import otherwise as _otherwise
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._parameter import EagerParamBase as Parameter
 from . import functional, initializer, utils
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
@@ -33,8 +30,4 @@ for _name in list(globals()):  # Conv2d is Conv2D, and so on
         globals()[_name[:-1] + "d"] = globals()[_name]
 MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling.MaxUnPool1D, _pooling.MaxUnPool2D, _pooling.MaxUnPool3D
 
-
-def __getattr__(name: str) -> _Any:
-    if name == "init":
-        return _submodule(__name__, name)
-    return _otherwise("paddle.nn", name, globals())
+__getattr__ = _attributes(globals(), "init")

@@ -12,7 +12,7 @@ from ....ops import elementwise as ew
 from ....ops import norms as nr
 from ....ops import selection as sel
 from ....ops import structural as st
-from .._paths import otherwise
+from .._api import attributes
 from .._tensor import from_array
 from .functional._arguments import constant
 from .initializer import Assign
@@ -159,5 +159,4 @@ def spectral_norm(
     return layer
 
 
-def __getattr__(name: str) -> Any:
-    return otherwise("paddle.nn.utils", name, __all__)
+__getattr__ = attributes(globals())

@@ -11,8 +11,7 @@ from ....core.value import Value
 from ..._shared import sparse as math
 from ..._shared.axes import axis_of
 from .._api import FUNCTIONS as _F
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._device import check_device
 from .._dtype import as_dtype
 from .._sparse_tensor import FUNCTIONS_OF, SparseTensor, as_dense, by_rows
@@ -118,7 +117,6 @@ def _of_values(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     function.__doc__ = f"`paddle.{name}` of the values, which leaves zeros zeros."
     FUNCTIONS_OF[name] = function
     return function
-
 
 _UNARY = "sin tan asin atan sinh tanh asinh atanh sqrt square log1p abs neg deg2rad rad2deg expm1 isnan"
 for _name in _UNARY.split():
@@ -364,8 +362,4 @@ __all__ = [
     "sum", "tan", "tanh", "transpose",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name == "nn":
-        return _submodule(__name__, name)
-    raise _missing("paddle.sparse", name, globals())
+__getattr__ = _attributes(globals(), "nn")

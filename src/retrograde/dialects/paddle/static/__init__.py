@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._shared.registry import defined
 from .._api import missing as _missing
 from .._api import submodule as _submodule
 from .._dtype import as_dtype
@@ -48,9 +49,7 @@ def _refusing(name: str, remedy: str) -> Any:
     def refuse(*args: Any, **options: Any) -> Any:
         raise NotImplementedError(f"paddle.static.{name}: there are no static programs in retrograde's paddle dialect; {remedy}")
 
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Not offered; raises NotImplementedError: {remedy}."
-    return refuse
+    return defined(name, refuse, f"Not offered; raises NotImplementedError: {remedy}.")
 
 
 def __getattr__(name: str) -> Any:

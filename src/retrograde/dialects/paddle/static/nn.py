@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.value import Value, shape_of
 from ..._shared.control import chosen, repeated
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 
 
 def _function(op: str, argument: str, f: Any) -> Any:
@@ -114,6 +114,4 @@ def switch_case(
 
 __all__ = ["case", "cond", "switch_case", "while_loop"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.static.nn", name, __all__)
+__getattr__ = _attributes(globals())

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...._tree import flatten as _flatten
 from ...._tree import map_structure as _map
-from .._paths import otherwise as _otherwise
+from .._api import attributes as _attributes
 from .._parameter import unique_name
 from . import dlpack
 
@@ -62,5 +62,4 @@ def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
     return _map(func, *structure)
 
 
-def __getattr__(name: str) -> Any:
-    return _otherwise("paddle.utils", name, globals())
+__getattr__ = _attributes(globals())

@@ -6,7 +6,7 @@ import enum
 from typing import Any
 
 from ...._state import state
-from .._api import missing
+from .._api import attributes
 from .._function_protocol import all_disabled as DisableTorchFunction
 from .._function_protocol import disabled as DisableTorchFunctionSubclass
 from .._function_protocol import state as _protocol
@@ -87,5 +87,4 @@ class Graph:
     """A TorchScript graph: there is none here."""
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._C", name, globals())
+__getattr__ = attributes(globals())

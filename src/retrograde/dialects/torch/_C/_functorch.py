@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ....core.batched import BatchedArray
-from .._api import missing
+from .._api import attributes
 
 
 def is_batchedtensor(tensor: Any) -> bool:
@@ -35,5 +35,4 @@ def _no_containers(name: str) -> NotImplementedError:
     return NotImplementedError(f"{name}: vmap maps over tensors in tuples, lists and dicts here; give it those of the container")
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._C._functorch", name, globals())
+__getattr__ = attributes(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 from .._dtype import as_dtype, dtype
 from .._size import device
 from .._tensor import Tensor
@@ -26,5 +26,4 @@ def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     return None if where is None else device(where), kind, flags[-1], kwargs.get("memory_format")
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._C._nn", name, globals())
+__getattr__ = attributes(globals())

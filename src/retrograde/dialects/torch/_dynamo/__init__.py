@@ -8,8 +8,7 @@ from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
 from .. import compiler as _compiler
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._optimized_module import OptimizedModule
 from ..compiler import allow_in_graph, disable, is_compiling, reset
 
@@ -38,7 +37,6 @@ def graph_break(msg: str = "") -> None:
 def mark_dynamic(t: _Any, index: _Any, **_: _Any) -> None:
     """Nothing: sizes that vary are noticed when they do."""
 
-
 maybe_mark_dynamic = mark_static = mark_static_address = mark_unbacked = mark_dynamic
 
 
@@ -64,8 +62,4 @@ def explain(*args: _Any, **kwargs: _Any) -> _Any:
     """Raises NotImplementedError: `retrograde.compile_report()` says what was compiled."""
     raise NotImplementedError("torch._dynamo.explain: retrograde.compile_report() says what was compiled, and why not")
 
-
-def __getattr__(name: str) -> _Any:
-    if name in ("eval_frame", "utils"):
-        return _submodule(__name__, name)
-    raise _missing("torch._dynamo", name, globals())
+__getattr__ = _attributes(globals(), "eval_frame", "utils")

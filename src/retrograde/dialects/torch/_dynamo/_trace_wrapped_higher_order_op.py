@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
-from .._api import missing
+from .._api import attributes
 
 
 class TransformGetItemToIndex(contextlib.nullcontext[None]):
     """A context in which `x[i]` with an i that `vmap` maps over is an index, as it always is here."""
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._dynamo._trace_wrapped_higher_order_op", name, globals())
+__getattr__ = attributes(globals())

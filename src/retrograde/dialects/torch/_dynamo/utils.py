@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 
 
 def is_compile_supported(device_type: Any) -> bool:
@@ -12,5 +12,4 @@ def is_compile_supported(device_type: Any) -> bool:
     return str(device_type) == "cpu"
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._dynamo.utils", name, globals())
+__getattr__ = attributes(globals())

@@ -8,19 +8,9 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 from ..func import (
-    functional_call,
-    functionalize,
-    grad,
-    grad_and_value,
-    hessian,
-    jacfwd,
-    jacrev,
-    jvp,
-    linearize,
-    stack_module_state,
-    vjp,
-    vmap,
-)
+    functional_call, functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize,
+    stack_module_state, vjp, vmap,
+)  # fmt: skip
 from ..func import _stateless
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 from .._C._functorch import _add_batch_dim
 from .._C._functorch import _remove_batch_dim as _maybe_remove_batch_dim
 from .._tensor import Tensor
@@ -23,5 +23,4 @@ def _get_name(func: Callable[..., Any]) -> str:
     return getattr(func, "__name__", None) or repr(func)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._functorch.vmap", name, globals())
+__getattr__ = attributes(globals())

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .._api import missing
+from .._api import attributes
 from .fake_tensor import FakeTensor, FakeTensorMode
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch._subclasses", name, globals())
+__getattr__ = attributes(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .._api import missing
+from .._api import attributes
 from .._tensor import Tensor
 
 
@@ -30,5 +30,4 @@ class FakeTensorMode:
         )
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch._subclasses.fake_tensor", name, globals())
+__getattr__ = attributes(globals())

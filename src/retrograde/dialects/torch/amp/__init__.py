@@ -14,7 +14,7 @@ import numpy as _np
 
 from .. import _autocast, _dtype
 from .._api import api as _api
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._autocast import state as _state
 from .._conversion import converted as _converted
 from .._size import device as _device
@@ -60,14 +60,16 @@ class autocast:
         self._before = (_state.enabled, _state.dtype, _state.cache_enabled)
         autocast_increment_nesting()
         if self.device == "cpu":
-            _state.enabled, _state.dtype = self._enabled, self.fast_dtype
+            _autocast.switch(self._enabled)
+            _state.dtype = self.fast_dtype
         _state.cache_enabled = self._cache_enabled
         return self
 
     def __exit__(self, *exception: _Any) -> None:
         if autocast_decrement_nesting() == 0:
             clear_autocast_cache()
-        _state.enabled, _state.dtype, _state.cache_enabled = self._before
+        before, _state.dtype, _state.cache_enabled = self._before
+        _autocast.switch(before)
 
     def __call__(self, func: _Callable[..., _Any]) -> _Callable[..., _Any]:
         @_functools.wraps(func)
@@ -159,7 +161,7 @@ def set_autocast_enabled(device_type: str, enabled: bool | None = None) -> None:
         return
     if enabled:
         _autocast.install(_sys._getframe(1))
-    _state.enabled = enabled
+    _autocast.switch(enabled)
 
 
 @_api(method=False)
@@ -241,6 +243,4 @@ vars(autocast_mode).update(autocast=autocast, custom_bwd=custom_bwd, custom_fwd=
 
 __all__ = ["GradScaler", "autocast", "autocast_mode", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.amp", name, globals())
+__getattr__ = _attributes(globals())

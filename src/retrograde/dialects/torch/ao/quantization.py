@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 from ..nn.modules.module import Module
 
 
@@ -49,6 +49,4 @@ for _name in (
 ):  # fmt: skip
     globals()[_name] = _refusing(_name)
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.ao.quantization", name, globals())
+__getattr__ = attributes(globals())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import _function_levels, forward_ad, functional, grad_mode, graph
 from ._entry import Variable, backward, grad
@@ -20,8 +17,4 @@ __all__ = [
     "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> _Any:
-    if name in ("profiler", "variable"):  # few programs need them
-        return _submodule(__name__, name)
-    raise _missing("torch.autograd", name, globals())
+__getattr__ = _attributes(globals(), "profiler", "variable")  # few programs need them

@@ -15,6 +15,7 @@ from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
 from ....tape import autograd as tape
+from ....tape.engine import handed_out
 from ....tape.hooks import retain_grad
 from ..._shared.guard import kind_of
 from .._api import api
@@ -110,11 +111,10 @@ def grad(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
     plain = grad_outputs is None and type(outputs) is Tensor and not (create_graph or is_grads_batched or materialize_grads)
-    if (
-        plain and type(inputs) in (list, tuple) and inputs and not OPEN
-        and (_TENSOR.issuperset(map(type, inputs)) or all(map(_everyday, map(type, inputs))))
-    ):  # fmt: skip
-        quick = tape.grad_of_one(outputs, inputs, bool(retain_graph), bool(allow_unused))
+    if plain and type(inputs) in (list, tuple) and inputs and not OPEN:
+        quick = handed_out(outputs, inputs, retain_graph)
+        if quick is None and (_TENSOR.issuperset(map(type, inputs)) or all(map(_everyday, map(type, inputs)))):
+            quick = tape.grad_of_one(outputs, inputs, bool(retain_graph), bool(allow_unused))
         if quick is not None:
             return quick
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)

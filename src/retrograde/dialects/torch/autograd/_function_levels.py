@@ -20,6 +20,7 @@ from ....core.value import dtype_of, make
 from ....ops.reduction import sum as reduce_sum
 from ....transform.forward import dual
 from ....transform.vmap import batch, unbatched
+from ..._shared.registry import defined
 from .._tensor import Tensor
 from . import function as functions
 
@@ -298,8 +299,7 @@ def _mapped_function(cls: type[functions.Function], dims: tuple[Any, ...], outer
         setattr(shown, kept, tuple(x if d is None else batch(x, d, ctx.level.id) for x, d in zip(saved, before)))
         return shown
 
-    Mapped.__name__ = Mapped.__qualname__ = cls.__name__
-    return Mapped
+    return defined(cls.__name__, Mapped)
 
 
 functions._at_level.extend((apply, check))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading as _threading
-from typing import Any as _Any
 
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
@@ -36,5 +35,4 @@ def is_multithreading_enabled() -> bool:
     return _state.multithreading
 
 
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.autograd.grad_mode", name, globals())
+__getattr__ = _attributes(globals())

@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 from ....tape import profiling
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._profile_events import (
     EventList,
     FunctionEventAvg,
@@ -145,9 +145,6 @@ def _of_a_tool(name: str, tool: str) -> type:
 
 emit_nvtx, emit_itt = _of_a_tool("emit_nvtx", "NVIDIA's profiler"), _of_a_tool("emit_itt", "Intel's profiler")
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("torch.autograd.profiler", name, globals())
-
+__getattr__ = _attributes(globals())
 
 __all__ = ["EventList", "FunctionEventAvg", "profile", "record_function"]

@@ -16,6 +16,7 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from ..._shared.between import Begun as _Begun
 from ....backend import launch as _launch
 from ....backend import processes as _processes
 from ....core.value import make as _make
@@ -60,28 +61,11 @@ class _NonMember:
     NON_GROUP_MEMBER = -100
 
 
-class Work:
+class Work(_Begun):
     """A collective operation that has begun; its tensors have their values after `wait`."""
 
     def __init__(self, pending: _processes.Pending, finish: _Callable[[_Any], _Any] = lambda found: None) -> None:
-        self._pending, self._finish, self._result = pending, finish, None
-        self._written = False
-
-    def wait(self, timeout: _Any = None) -> bool:
-        """Wait for the other processes; raises RuntimeError after the group's time-out, or this one."""
-        seconds = timeout.total_seconds() if isinstance(timeout, _datetime.timedelta) else timeout
-        found = self._pending.wait(seconds)
-        if not self._written:
-            self._written = True
-            with _no_grad():
-                self._result = self._finish(found)
-        return True
-
-    def is_completed(self) -> bool:
-        """Whether all processes have done their part."""
-        if self._pending.done():
-            self.wait()
-        return self._written
+        super().__init__(pending, _no_grad()(finish))
 
     def is_success(self) -> bool:
         """Whether it ended without an exception."""

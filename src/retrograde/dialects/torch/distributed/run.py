@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ....backend import launch
+from ..._shared.between import launcher, parsed, start
 
 _ACCEPTED = (
     "--rdzv-backend", "--rdzv-endpoint", "--rdzv-id", "--rdzv-conf", "--max-restarts", "--monitor-interval", "--start-method",
@@ -18,8 +16,9 @@ _ACCEPTED = (
 """Options that say how the processes find each other, and how failures are logged, which is MPI's business here."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="torchrun", description="Start several processes of a program as one MPI job.")
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Start the processes, and become what waits for them."""
+    parser = launcher("torchrun")
     parser.add_argument("--nnodes", default="1", help="1: further machines are the MPI launcher's business")
     parser.add_argument("--nproc-per-node", "--nproc_per_node", default="1", help="how many processes, or cpu or auto")
     parser.add_argument("--standalone", action="store_true")
@@ -27,27 +26,9 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(*{name, "--" + name[2:].replace("-", "_") if name.startswith("--") else name}, default=None)
     parser.add_argument("-m", "--module", action="store_true", help="the program is a module")
     parser.add_argument("--no-python", "--no_python", action="store_true")
-    parser.add_argument("training_script")
-    parser.add_argument("training_script_args", nargs=argparse.REMAINDER)
-    return parser
-
-
-def main(args: Sequence[str] | None = None) -> NoReturn:
-    """Start the processes, and become what waits for them."""
-    given = _parser().parse_args(args)
-    if given.nnodes.split(":")[-1] != "1" or given.no_python:
-        raise SystemExit(
-            "torchrun: this starts processes of Python programs on this machine; several machines are started by their MPI: "
-            "mpiexec --hostfile HOSTS -n N retrograde run SCRIPT"
-        )
+    given = parsed(parser, args)
     per_node = given.nproc_per_node
-    count = os.cpu_count() or 1 if per_node in ("cpu", "auto", "gpu") else int(per_node)
-    program = ["-m", given.training_script] if given.module else [given.training_script]
-    whole = launch.command(
-        count, [sys.executable, "-m", "retrograde", "run", *program, *given.training_script_args]
-    )
-    sys.stdout.flush()
-    launch.become(whole)
+    start(os.cpu_count() or 1 if per_node in ("cpu", "auto", "gpu") else int(per_node), given)
 
 
 run = main

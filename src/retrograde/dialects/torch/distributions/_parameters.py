@@ -1,4 +1,4 @@
-"""What families of distributions have in common: a parameter given in one of two ways, or by the one underneath."""
+"""What distributions have in common whose parameter is given in one of two ways, or by a categorical distribution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ... import torch
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, one_of, probs_to_logits
 
-__all__ = ["BinaryParameter", "OfBase", "OfCategorical"]
+__all__ = ["BinaryParameter", "OfCategorical"]
 
 
 class BinaryParameter(Distribution):
@@ -60,18 +60,6 @@ class OfCategorical(Distribution):
 
     _categorical: Any
 
-    def _take(self, categorical: Any, validate_args: bool | None) -> None:
-        self._categorical = categorical
-        Distribution.__init__(
-            self, categorical.batch_shape, categorical.param_shape[-1:], validate_args=validate_args)  # fmt: skip
-
-    def _expanded_categorical(self, cls: type, batch_shape: Any, _instance: Any) -> Any:
-        """A new instance of `cls` on the categorical distribution expanded to the batch shape."""
-        new = self._get_checked_instance(cls, _instance)
-        new._take(self._categorical.expand(torch.Size(batch_shape)), False)
-        new._validate_args = self._validate_args
-        return new
-
     @property
     def _param(self) -> Any:
         return self._categorical._param
@@ -90,24 +78,3 @@ class OfCategorical(Distribution):
     def param_shape(self) -> Any:
         """The shape of the parameter."""
         return self._categorical.param_shape
-
-
-class OfBase:
-    """The parameters of a relaxation, which its base distribution holds."""
-
-    base_dist: Any
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The log odds, or normalised log probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probability, or probabilities."""
-        return self.base_dist.probs

@@ -45,49 +45,43 @@ def _both(constraint: Any, factory: Callable[[Any], Any]) -> None:
     transform_to.register(constraint, factory)
 
 
-def _above(constraint: Any) -> Any:
-    return transforms.ComposeTransform(
-        [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)])  # fmt: skip
+def _moved(first: Any, loc: Any, scale: Any) -> Any:
+    return transforms.ComposeTransform([first, transforms.AffineTransform(loc, scale)])
 
 
-def _below(constraint: Any) -> Any:
-    return transforms.ComposeTransform(
-        [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)])  # fmt: skip
+def _above(c: Any) -> Any:
+    return _moved(transforms.ExpTransform(), c.lower_bound, 1)
 
 
-def _between(constraint: Any) -> Any:
-    low, high = constraint.lower_bound, constraint.upper_bound
+def _between(c: Any) -> Any:
+    low, high = c.lower_bound, c.upper_bound
     if isinstance(low, (int, float)) and low == 0 and isinstance(high, (int, float)) and high == 1:
         return transforms.SigmoidTransform()
-    return transforms.ComposeTransform(
-        [transforms.SigmoidTransform(), transforms.AffineTransform(loc=low, scale=high - low)])  # fmt: skip
+    return _moved(transforms.SigmoidTransform(), low, high - low)
 
 
-def _exp(constraint: Any) -> Any:
-    return transforms.ExpTransform()
+def _of_others(registry: ConstraintRegistry) -> None:
+    """Register the transforms to constraints made of others, in the registry that knows the others."""
+    registry.register(constraints.independent, lambda c: transforms.IndependentTransform(
+        registry(c.base_constraint), c.reinterpreted_batch_ndims))  # fmt: skip
+    registry.register(constraints.cat, lambda c: transforms.CatTransform(
+        [registry(x) for x in c.cseq], c.dim, c.lengths))  # fmt: skip
+    registry.register(constraints.stack, lambda c: transforms.StackTransform([registry(x) for x in c.cseq], c.dim))
 
 
+_of_others(biject_to)
+_of_others(transform_to)
 _both(constraints.real, lambda c: transforms.identity_transform)
-biject_to.register(constraints.independent, lambda c: transforms.IndependentTransform(
-    biject_to(c.base_constraint), c.reinterpreted_batch_ndims))  # fmt: skip
-transform_to.register(constraints.independent, lambda c: transforms.IndependentTransform(
-    transform_to(c.base_constraint), c.reinterpreted_batch_ndims))  # fmt: skip
-_both(constraints.positive, _exp)
-_both(constraints.nonnegative, _exp)
+_both(constraints.positive, lambda c: transforms.ExpTransform())
+_both(constraints.nonnegative, lambda c: transforms.ExpTransform())
 _both(constraints.greater_than, _above)
 _both(constraints.greater_than_eq, _above)
-_both(constraints.less_than, _below)
+_both(constraints.less_than, lambda c: _moved(transforms.ExpTransform(), c.upper_bound, -1))
 _both(constraints.interval, _between)
 _both(constraints.half_open_interval, _between)
+_both(constraints.corr_cholesky, lambda c: transforms.CorrCholeskyTransform())
 biject_to.register(constraints.simplex, lambda c: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda c: transforms.SoftmaxTransform())
 transform_to.register(constraints.lower_cholesky, lambda c: transforms.LowerCholeskyTransform())
 transform_to.register(constraints.positive_definite, lambda c: transforms.PositiveDefiniteTransform())
 transform_to.register(constraints.positive_semidefinite, lambda c: transforms.PositiveDefiniteTransform())
-_both(constraints.corr_cholesky, lambda c: transforms.CorrCholeskyTransform())
-biject_to.register(constraints.cat, lambda c: transforms.CatTransform(
-    [biject_to(x) for x in c.cseq], c.dim, c.lengths))  # fmt: skip
-transform_to.register(constraints.cat, lambda c: transforms.CatTransform(
-    [transform_to(x) for x in c.cseq], c.dim, c.lengths))  # fmt: skip
-biject_to.register(constraints.stack, lambda c: transforms.StackTransform([biject_to(x) for x in c.cseq], c.dim))
-transform_to.register(constraints.stack, lambda c: transforms.StackTransform([transform_to(x) for x in c.cseq], c.dim))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import torch
+from ..._shared.rows import constructor, named
 
 __all__ = [
     "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
@@ -77,50 +78,13 @@ class _DependentProperty(property, _Dependent):
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
-class _IndependentConstraint(Constraint):
-    """A constraint whose last batch dimensions count as event dimensions."""
-
-    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
-        if not isinstance(base_constraint, Constraint):
-            raise TypeError(f"independent: wanted a constraint, got {type(base_constraint).__name__}")
-        if not isinstance(reinterpreted_batch_ndims, int):
-            raise TypeError(f"independent: wanted an int, got {type(reinterpreted_batch_ndims).__name__}")
-        if reinterpreted_batch_ndims < 0:
-            raise ValueError("independent: the number of dimensions cannot be negative")
-        self.base_constraint = base_constraint
-        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-        super().__init__()
-
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        """Whether values are isolated points."""
-        return self.base_constraint.is_discrete
-
-    @property
-    def event_dim(self) -> int:  # type: ignore[override]
-        """The number of event dimensions."""
-        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
-
-    def check(self, value: Any) -> Any:
-        result = self.base_constraint.check(value)
-        if result.dim() < self.reinterpreted_batch_ndims:
-            raise ValueError(
-                f"independent: the value has {value.dim()} dimensions, at least "
-                f"{self.base_constraint.event_dim + self.reinterpreted_batch_ndims} are wanted"
-            )
-        kept = result.dim() - self.reinterpreted_batch_ndims
-        return result.reshape(result.shape[:kept] + (-1,)).all(-1)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
-
-
-class MixtureSameFamilyConstraint(Constraint):
-    """The support of a mixture: that of its components."""
+class _OfBase(Constraint):
+    """A constraint made of another."""
 
     def __init__(self, base_constraint: Constraint) -> None:
         if not isinstance(base_constraint, Constraint):
-            raise TypeError(f"MixtureSameFamilyConstraint: wanted a constraint, got {type(base_constraint).__name__}")
+            name = "independent" if isinstance(self, _IndependentConstraint) else type(self).__name__
+            raise TypeError(f"{name}: wanted a constraint, got {type(base_constraint).__name__}")
         self.base_constraint = base_constraint
         super().__init__()
 
@@ -134,6 +98,39 @@ class MixtureSameFamilyConstraint(Constraint):
         """The number of event dimensions."""
         return self.base_constraint.event_dim
 
+
+class _IndependentConstraint(_OfBase):
+    """A constraint whose last batch dimensions count as event dimensions."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        super().__init__(base_constraint)
+        if not isinstance(reinterpreted_batch_ndims, int):
+            raise TypeError(f"independent: wanted an int, got {type(reinterpreted_batch_ndims).__name__}")
+        if reinterpreted_batch_ndims < 0:
+            raise ValueError("independent: the number of dimensions cannot be negative")
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """The number of event dimensions."""
+        return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
+
+    def check(self, value: Any) -> Any:
+        result = self.base_constraint.check(value)
+        kept = result.dim() - self.reinterpreted_batch_ndims
+        if kept < 0:
+            raise ValueError(
+                f"independent: the value has {value.dim()} dimensions, at least {self.event_dim} are wanted"
+            )
+        return result.reshape(result.shape[:kept] + (-1,)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamilyConstraint(_OfBase):
+    """The support of a mixture: that of its components."""
+
     def check(self, value: Any) -> Any:
         inside = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.dim() < self.event_dim:
@@ -145,24 +142,22 @@ class MixtureSameFamilyConstraint(Constraint):
         return f"{type(self).__name__}({self.base_constraint!r})"
 
 
-class _Boolean(Constraint):
-    """Zero or one."""
-
-    is_discrete = True
-
-    def check(self, value: Any) -> Any:
-        return (value == 0) | (value == 1)
+# ------------------------------------------------------------------------------------------ rows
 
 
-class _OneHot(Constraint):
-    """Vectors of zeros and a single one."""
+def _region(name: str, doc: str, check: Any, bounds: str = "", base: type = Constraint, **members: Any) -> Any:
+    """The class of a row. check: whether values lie in the region; bounds: what it is made with, and shown with."""
+    names = bounds.split()
 
-    is_discrete = True
-    event_dim = 1
+    def made(self: Any, *given: Any) -> None:
+        for key, bound in zip(names, given):
+            setattr(self, key, bound)
 
-    def check(self, value: Any) -> Any:
-        is_boolean = (value == 0) | (value == 1)
-        return is_boolean.all(-1) & value.sum(-1).eq(1)
+    own = {"__doc__": doc, "check": check, "__module__": __name__, **members}
+    if names:
+        own["__init__"] = constructor(name, ", ".join(names), made)
+        own.setdefault("__repr__", lambda self: f"{name[1:]}({', '.join(f'{n}={getattr(self, n)}' for n in names)})")
+    return type(name, (base,), named(name, own, base))
 
 
 def _among_whole(value: Any, inside: Any) -> Any:
@@ -170,219 +165,109 @@ def _among_whole(value: Any, inside: Any) -> Any:
     return (value % 1 == 0) & inside if value.is_floating_point() else inside
 
 
-class _IntegerInterval(Constraint):
-    """Whole numbers from a lower to an upper bound, both included."""
-
-    is_discrete = True
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound, self.upper_bound = lower_bound, upper_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return _among_whole(value, (self.lower_bound <= value) & (value <= self.upper_bound))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
-
-
-class _IntegerLessThan(Constraint):
-    """Whole numbers up to a bound."""
-
-    is_discrete = True
-
-    def __init__(self, upper_bound: Any) -> None:
-        self.upper_bound = upper_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return _among_whole(value, value <= self.upper_bound)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(upper_bound={self.upper_bound})"
-
-
-class _IntegerGreaterThan(Constraint):
-    """Whole numbers from a bound on."""
-
-    is_discrete = True
-
-    def __init__(self, lower_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return _among_whole(value, value >= self.lower_bound)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound})"
-
-
-class _Real(Constraint):
-    """Any number but nan."""
-
-    def check(self, value: Any) -> Any:
-        return value == value
-
-
-class _GreaterThan(Constraint):
-    """Numbers above a bound."""
-
-    def __init__(self, lower_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return self.lower_bound < value
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound})"
-
-
-class _GreaterThanEq(_GreaterThan):
-    """Numbers from a bound on."""
-
-    def check(self, value: Any) -> Any:
-        return self.lower_bound <= value
-
-
-class _LessThan(Constraint):
-    """Numbers below a bound."""
-
-    def __init__(self, upper_bound: Any) -> None:
-        self.upper_bound = upper_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return value < self.upper_bound
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(upper_bound={self.upper_bound})"
-
-
-class _Interval(Constraint):
-    """Numbers between two bounds, both included."""
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound, self.upper_bound = lower_bound, upper_bound
-        super().__init__()
-
-    def check(self, value: Any) -> Any:
-        return (self.lower_bound <= value) & (value <= self.upper_bound)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
-
-
-class _HalfOpenInterval(_Interval):
-    """Numbers between two bounds, the lower one included."""
-
-    def check(self, value: Any) -> Any:
-        return (self.lower_bound <= value) & (value < self.upper_bound)
-
-
-class _Simplex(Constraint):
-    """Vectors of non-negative numbers that add up to 1."""
-
-    event_dim = 1
-
-    def check(self, value: Any) -> Any:
-        return torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6)
-
-
-class _Multinomial(Constraint):
-    """Vectors of counts that add up to a total."""
-
-    is_discrete = True
-    event_dim = 1
-
-    def __init__(self, upper_bound: Any) -> None:
-        self.upper_bound = upper_bound
-
-    def check(self, x: Any) -> Any:
-        return (x >= 0).all(dim=-1) & (x.sum(dim=-1) <= self.upper_bound)
-
-
-class _LowerTriangular(Constraint):
-    """Lower triangular matrices."""
-
-    event_dim = 2
-
-    def check(self, value: Any) -> Any:
-        lower = value.tril()
-        return (lower == value).view(value.shape[:-2] + (-1,)).min(-1)[0]
-
-
-class _LowerCholesky(Constraint):
-    """Lower triangular matrices with a positive diagonal."""
-
-    event_dim = 2
-
-    def check(self, value: Any) -> Any:
-        lower = value.tril()
-        triangular = (lower == value).view(value.shape[:-2] + (-1,)).min(-1)[0]
-        return triangular & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
-
-
-class _CorrCholesky(Constraint):
-    """Lower Cholesky factors whose rows have length one."""
-
-    event_dim = 2
-
-    def check(self, value: Any) -> Any:
-        tolerance = torch.finfo(value.dtype).eps * value.size(-1) * 10
-        lengths: Any = torch.linalg.norm(value.detach(), dim=-1)
-        ones = torch.abs(lengths - 1).le(tolerance).all(dim=-1)
-        return _LowerCholesky().check(value) & ones
-
-
-class _Square(Constraint):
-    """Square matrices."""
-
-    event_dim = 2
-
-    def check(self, value: Any) -> Any:
-        return torch.full(size=value.shape[:-2], fill_value=value.shape[-2] == value.shape[-1], dtype=torch.bool)
-
-
-class _Symmetric(_Square):
-    """Symmetric matrices."""
-
-    def check(self, value: Any) -> Any:
-        if value.shape[-2] != value.shape[-1]:
-            return super().check(value)
-        return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-
-
-class _PositiveSemidefinite(_Symmetric):
-    """Symmetric matrices without negative eigenvalues."""
-
-    def check(self, value: Any) -> Any:
-        symmetric = super().check(value)
-        if not symmetric.all():
-            return symmetric
-        return torch.linalg.eigvalsh(value).ge(0).all(-1)
-
-
-class _PositiveDefinite(_Symmetric):
-    """Symmetric matrices with positive eigenvalues."""
-
-    def check(self, value: Any) -> Any:
-        symmetric = super().check(value)
-        if not symmetric.all():
-            return symmetric
-        return torch.linalg.cholesky_ex(value).info.eq(0)
-
-
-class _Cat(Constraint):
-    """Different constraints for stretches along a dimension."""
-
-    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
-        self.cseq = list(cseq)
-        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
-        if len(self.lengths) != len(self.cseq):
-            raise ValueError(f"cat: {len(self.cseq)} constraints need as many lengths, got {len(self.lengths)}")
-        self.dim = dim
+_Boolean = _region("_Boolean", "Zero or one.", lambda self, value: (value == 0) | (value == 1), is_discrete=True)
+_OneHot = _region(
+    "_OneHot", "Vectors of zeros and a single one.",
+    lambda self, value: ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1), is_discrete=True, event_dim=1,
+)  # fmt: skip
+_IntegerInterval = _region(
+    "_IntegerInterval", "Whole numbers from a lower to an upper bound, both included.",
+    lambda self, value: _among_whole(value, (self.lower_bound <= value) & (value <= self.upper_bound)),
+    "lower_bound upper_bound", is_discrete=True,
+)  # fmt: skip
+_IntegerLessThan = _region(
+    "_IntegerLessThan", "Whole numbers up to a bound.",
+    lambda self, value: _among_whole(value, value <= self.upper_bound), "upper_bound", is_discrete=True,
+)  # fmt: skip
+_IntegerGreaterThan = _region(
+    "_IntegerGreaterThan", "Whole numbers from a bound on.",
+    lambda self, value: _among_whole(value, value >= self.lower_bound), "lower_bound", is_discrete=True,
+)  # fmt: skip
+_Real = _region("_Real", "Any number but nan.", lambda self, value: value == value)
+_GreaterThan = _region(
+    "_GreaterThan", "Numbers above a bound.", lambda self, value: self.lower_bound < value, "lower_bound",
+)  # fmt: skip
+_GreaterThanEq = _region(
+    "_GreaterThanEq", "Numbers from a bound on.", lambda self, value: self.lower_bound <= value, "lower_bound", _GreaterThan,
+)  # fmt: skip
+_LessThan = _region("_LessThan", "Numbers below a bound.", lambda self, value: value < self.upper_bound, "upper_bound")
+_Interval = _region(
+    "_Interval", "Numbers between two bounds, both included.",
+    lambda self, value: (self.lower_bound <= value) & (value <= self.upper_bound), "lower_bound upper_bound",
+)  # fmt: skip
+_HalfOpenInterval = _region(
+    "_HalfOpenInterval", "Numbers between two bounds, the lower one included.",
+    lambda self, value: (self.lower_bound <= value) & (value < self.upper_bound), "lower_bound upper_bound", _Interval,
+)  # fmt: skip
+_Simplex = _region(
+    "_Simplex", "Vectors of non-negative numbers that add up to 1.",
+    lambda self, value: torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6), event_dim=1,
+)  # fmt: skip
+_Multinomial = _region(
+    "_Multinomial", "Vectors of counts that add up to a total.",
+    lambda self, x: (x >= 0).all(dim=-1) & (x.sum(dim=-1) <= self.upper_bound), "upper_bound", is_discrete=True, event_dim=1,
+    __repr__=Constraint.__repr__,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ matrices
+
+
+def _triangular(self: Any, value: Any) -> Any:
+    return (value.tril() == value).view(value.shape[:-2] + (-1,)).min(-1)[0]
+
+
+def _factor(self: Any, value: Any) -> Any:
+    return _triangular(self, value) & (value.diagonal(dim1=-2, dim2=-1) > 0).min(-1)[0]
+
+
+def _unit_rows(self: Any, value: Any) -> Any:
+    tolerance = torch.finfo(value.dtype).eps * value.size(-1) * 10
+    lengths: Any = torch.linalg.norm(value.detach(), dim=-1)
+    return _factor(self, value) & torch.abs(lengths - 1).le(tolerance).all(dim=-1)
+
+
+def _is_square(self: Any, value: Any) -> Any:
+    return torch.full(size=value.shape[:-2], fill_value=value.shape[-2] == value.shape[-1], dtype=torch.bool)
+
+
+def _is_symmetric(self: Any, value: Any) -> Any:
+    if value.shape[-2] != value.shape[-1]:
+        return _is_square(self, value)
+    return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+
+
+def _and_symmetric(test: Any) -> Any:
+    """Whether all matrices are symmetric, and then which of them pass a test."""
+
+    def check(self: Any, value: Any) -> Any:
+        symmetric = _is_symmetric(self, value)
+        return test(value) if symmetric.all() else symmetric
+
+    return check
+
+
+_LowerTriangular = _region("_LowerTriangular", "Lower triangular matrices.", _triangular, event_dim=2)
+_LowerCholesky = _region("_LowerCholesky", "Lower triangular matrices with a positive diagonal.", _factor, event_dim=2)
+_CorrCholesky = _region("_CorrCholesky", "Lower Cholesky factors whose rows have length one.", _unit_rows, event_dim=2)
+_Square = _region("_Square", "Square matrices.", _is_square, event_dim=2)
+_Symmetric = _region("_Symmetric", "Symmetric matrices.", _is_symmetric, base=_Square)
+_PositiveSemidefinite = _region(
+    "_PositiveSemidefinite", "Symmetric matrices without negative eigenvalues.",
+    _and_symmetric(lambda value: torch.linalg.eigvalsh(value).ge(0).all(-1)), base=_Symmetric,
+)  # fmt: skip
+_PositiveDefinite = _region(
+    "_PositiveDefinite", "Symmetric matrices with positive eigenvalues.",
+    _and_symmetric(lambda value: torch.linalg.cholesky_ex(value).info.eq(0)), base=_Symmetric,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ pieces
+
+
+class _OfSeveral(Constraint):
+    """Different constraints for pieces along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int) -> None:
+        self.cseq, self.dim = list(cseq), dim
         super().__init__()
 
     @property
@@ -395,6 +280,16 @@ class _Cat(Constraint):
         """The number of event dimensions."""
         return max(c.event_dim for c in self.cseq)
 
+
+class _Cat(_OfSeveral):
+    """Different constraints for stretches along a dimension."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.cseq):
+            raise ValueError(f"cat: {len(self.cseq)} constraints need as many lengths, got {len(self.lengths)}")
+
     def check(self, value: Any) -> Any:
         checks, start = [], 0
         for constraint, length in zip(self.cseq, self.lengths):
@@ -403,22 +298,16 @@ class _Cat(Constraint):
         return torch.cat(checks, self.dim)
 
 
-class _Stack(Constraint):
+class _Stack(_OfSeveral):
     """Different constraints for the slices along a dimension."""
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
-        self.cseq, self.dim = list(cseq), dim
-        super().__init__()
-
-    @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
-        """Whether any of the constraints is."""
-        return any(c.is_discrete for c in self.cseq)
+        super().__init__(cseq, dim)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
         """The number of event dimensions, the stacked one included if it is one."""
-        dim = max(c.event_dim for c in self.cseq)
+        dim = super().event_dim
         return dim + 1 if self.dim + dim < 0 else dim
 
     def check(self, value: Any) -> Any:

@@ -152,9 +152,7 @@ class Distribution:
         shape, wanted = tuple(value.shape), tuple(self._event_shape)
         event = len(shape) - len(wanted)
         if shape[event:] != wanted:
-            raise ValueError(
-                f"{type(self).__name__}: the value has the event shape {shape[event:]}, wanted {wanted}"
-            )
+            raise ValueError(f"{type(self).__name__}: the value has the event shape {shape[event:]}, wanted {wanted}")
         expected = tuple(self._batch_shape) + wanted
         for i, j in zip(reversed(shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:
@@ -180,13 +178,16 @@ class Distribution:
             )
         return type(self).__new__(type(self)) if _instance is None else _instance
 
-    def _expanded(self, cls: type, batch_shape: Any, _instance: Any, names: tuple[str, ...], event: Any = ()) -> Any:
-        """A new instance of `cls` with the attributes `names` expanded to the batch shape (and the event shape)."""
+    def _expanded(
+        self, cls: type, batch_shape: Any, _instance: Any, names: tuple[str, ...] = (), event: Any = (), **own: Any
+    ) -> Any:
+        """A new instance of `cls` with the attributes `names` expanded to the batch shape (and the event's), and `own`."""
         new = self._get_checked_instance(cls, _instance)
         batch_shape = torch.Size(batch_shape)
         for name in names:
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(torch.Size(tuple(batch_shape) + tuple(event))))
+        new.__dict__.update(own)
         Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new

@@ -33,13 +33,9 @@ class Independent(Distribution):
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(Independent, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new.base_dist = self.base_dist.expand(batch_shape + self.event_shape[: self.reinterpreted_batch_ndims])
-        new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
-        super(Independent, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        n = self.reinterpreted_batch_ndims
+        base = self.base_dist.expand(torch.Size(batch_shape) + self.event_shape[:n])
+        return self._expanded(Independent, batch_shape, _instance, base_dist=base, reinterpreted_batch_ndims=n)
 
     @property
     def has_rsample(self) -> bool:

@@ -78,4 +78,3 @@ def kl_divergence(p: Any, q: Any) -> Any:
             f"kl_divergence: none is registered for {type(p).__name__} and {type(q).__name__}; see register_kl"
         )
     return f(p, q)
-

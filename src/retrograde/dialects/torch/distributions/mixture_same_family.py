@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import torch
 from . import constraints
-from .categorical import Categorical
+from ._discrete import Categorical
 from .distribution import Distribution
 
 __all__ = ["MixtureSameFamily"]
@@ -44,14 +44,11 @@ class MixtureSameFamily(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         batch_shape = torch.Size(batch_shape)
-        new = self._get_checked_instance(MixtureSameFamily, _instance)
-        new._component_distribution = self._component_distribution.expand(batch_shape + (self._num_component,))
-        new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
-        new._num_component, new._event_ndims = self._num_component, self._event_ndims
-        event_shape = new._component_distribution.event_shape
-        super(MixtureSameFamily, new).__init__(batch_shape, event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        return self._expanded(
+            MixtureSameFamily, batch_shape, _instance, _num_component=self._num_component, _event_ndims=self._event_ndims,
+            _component_distribution=self._component_distribution.expand(batch_shape + (self._num_component,)),
+            _mixture_distribution=self._mixture_distribution.expand(batch_shape),
+        )  # fmt: skip
 
     @constraints.dependent_property
     def support(self) -> Any:

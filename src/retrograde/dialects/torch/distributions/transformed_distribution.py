@@ -50,17 +50,13 @@ class TransformedDistribution(Distribution):
         super().__init__(forward_shape[:cut], forward_shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(TransformedDistribution, _instance)
-        batch_shape = torch.Size(batch_shape)
-        shape = batch_shape + self.event_shape
+        shape = torch.Size(batch_shape) + self.event_shape
         for t in reversed(self.transforms):
             shape = t.inverse_shape(shape)
-        base_batch = shape[: len(shape) - len(self.base_dist.event_shape)]
-        new.base_dist = self.base_dist.expand(base_batch)
-        new.transforms = self.transforms
-        super(TransformedDistribution, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
+        base = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        return self._expanded(
+            TransformedDistribution, batch_shape, _instance, base_dist=base, transforms=self.transforms
+        )
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:

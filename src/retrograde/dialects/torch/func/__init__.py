@@ -12,7 +12,7 @@ from ....transform import jacobian as _jacobian
 from ....transform import reverse as _reverse
 from ....transform.vmap import vmap as _vmap
 from .. import _dtype
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from .._printing import below as _below
 from .._printing import in_transform as _in_transform
 from .._tensor import Tensor as _Tensor
@@ -315,6 +315,4 @@ __all__ = [
     "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.func", name, globals())
+__getattr__ = _attributes(globals())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from .._api import missing as _missing
-from .._api import submodule as _submodule
+from .._api import attributes as _attributes
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
 from .graph import CodeGen, Graph
 from .graph_module import GraphModule
@@ -21,8 +18,4 @@ __all__ = [
     "has_side_effect", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> _Any:
-    if name in _SUBMODULES:
-        return _submodule(__name__, name)
-    raise _missing("torch.fx", name, (*globals(), *_SUBMODULES))
+__getattr__ = _attributes(globals(), *_SUBMODULES)

@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .. import _function_protocol as protocol
-from .._api import missing
+from .._api import attributes
 from .._tensor import Tensor
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
@@ -519,6 +519,4 @@ def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> Gr
 
 _symbolic_trace = symbolic_trace
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx._symbolic_trace", name, globals())
+__getattr__ = attributes(globals())

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from ...._tree import TreeDef
-from .._api import missing
+from .._api import attributes
 from .._dtype import dtype
 from .._size import Size, device
 from .._tensor import Tensor
@@ -814,5 +814,4 @@ def _has(module: Any, path: str) -> bool:
     return True
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.graph", name, globals())
+__getattr__ = attributes(globals())

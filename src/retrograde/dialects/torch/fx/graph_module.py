@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 from .._tensor import Tensor
 from ..nn.modules.module import Module
 from .graph import Graph, PythonCode, _custom_builtins, _PyTreeCodeGen
@@ -408,5 +408,4 @@ def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
     )
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.graph_module", name, globals())
+__getattr__ = attributes(globals())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .. import _function_protocol as protocol
-from .._api import missing
+from .._api import attributes
 from .._dtype import dtype
 from .._size import Size, device
 from .._tensor import Tensor
@@ -373,5 +373,4 @@ def _as_written(arguments: Any) -> str:
     return text(map_arg(arguments, Named))
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.node", name, globals())
+__getattr__ = attributes(globals())

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._api import missing
+from .._api import attributes
 from .._function_protocol import form
 
 
@@ -59,5 +59,4 @@ def normalize_module(
     return _normalized(module.forward, args, kwargs or {}, normalize_to_only_use_kwargs)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.operator_schemas", name, globals())
+__getattr__ = attributes(globals())

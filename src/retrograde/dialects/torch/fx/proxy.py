@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from .. import _function_protocol as protocol
-from .._api import missing
+from .._api import attributes
 from .._dtype import dtype
 from .._size import device
 from .._tensor import Tensor
@@ -350,6 +350,4 @@ for _name in reflectable_magic_methods:
 # What defines __eq__ must say that it hashes: a value is itself.
 Proxy.__hash__ = object.__hash__  # type: ignore[method-assign]
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.proxy", name, globals())
+__getattr__ = attributes(globals())

@@ -8,7 +8,8 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import Final
 
-from .._api import missing as _missing
+from ..._shared.registry import defined
+from .._api import attributes as _attributes
 from .._grad_modes import no_grad as _no_grad
 from .._tensor import Tensor as _Tensor
 from ..nn.modules.module import Module as _Module
@@ -108,9 +109,7 @@ def _unsupported(name: str, remedy: str = _SAVED) -> _Callable[..., _Any]:
     def function(*args: _Any, **kwargs: _Any) -> _Any:
         raise NotImplementedError(f"torch.jit.{name}: retrograde's torch dialect has no TorchScript; {remedy}")
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Raises NotImplementedError: there are no TorchScript files here."
-    return function
+    return defined(name, function, "Raises NotImplementedError: there are no TorchScript files here.")
 
 
 class ScriptModule(_Module):
@@ -124,10 +123,4 @@ class ScriptFunction:
 save, load = _unsupported("save"), _unsupported("load")
 _get_trace_graph = _unsupported("_get_trace_graph", "torch.fx.symbolic_trace gives the graph of a module")
 
-
-def __getattr__(name: str) -> _Any:
-    if name == "annotations":
-        from .._api import submodule
-
-        return submodule(__name__, name)
-    raise _missing("torch.jit", name, globals())
+__getattr__ = _attributes(globals(), "annotations")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035 - the names that are imported from here
 
-from .._api import missing
+from .._api import attributes
 from ..futures import Future
 
 __all__ = [
@@ -22,6 +22,4 @@ class _BroadcastingList:
 
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.jit.annotations", name, globals())
+__getattr__ = attributes(globals())

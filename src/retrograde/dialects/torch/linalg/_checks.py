@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ....core.value import Value, dtype_of, shape_of
+from ....core.value import dtype_of, shape_of
 from .._api import with_out
 from .._dtype import FROM_NUMPY
+from .._elementwise import tensor_argument
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,11 +20,9 @@ def takes_out(f: F) -> F:
     return with_out(f"linalg.{f.__name__}", f)
 
 
-def tensor(op: str, x: Any, name: str = "A") -> tuple[int, ...]:
+def shape_argument(op: str, x: Any, name: str = "A") -> tuple[int, ...]:
     """The shape of a tensor argument; raises TypeError for anything else."""
-    if not isinstance(x, Value):
-        raise TypeError(f"{op}: {name} must be a tensor, got {type(x).__name__}")
-    return tuple(shape_of(x))
+    return tuple(shape_of(tensor_argument(op, x, name)))
 
 
 def floating(op: str, x: Any, name: str = "A", *, half: type[Exception] = NotImplementedError,
@@ -39,7 +38,7 @@ def floating(op: str, x: Any, name: str = "A", *, half: type[Exception] = NotImp
 
 def matrices(op: str, x: Any, name: str = "A", *, square: bool = False, **kinds: Any) -> tuple[int, ...]:
     """The shape of a batch of (square) matrices of floating or complex numbers."""
-    shape = tensor(op, x, name)
+    shape = shape_argument(op, x, name)
     if len(shape) < 2:
         raise RuntimeError(f"{op}: {name} must have at least 2 dimensions, got {len(shape)}")
     if square and shape[-1] != shape[-2]:

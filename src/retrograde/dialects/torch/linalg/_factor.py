@@ -14,7 +14,7 @@ from ....ops.elementwise import add, subtract
 from .._graph_nodes import NAMES
 from .._return_types import return_type
 from .._tensor import Tensor
-from ._checks import fit, matrices, same_dtype, takes_out, tensor
+from ._checks import fit, matrices, same_dtype, shape_argument, takes_out
 
 NAMES.update({
     "cholesky": "LinalgCholeskyExBackward0", "lu_factor": "LinalgLuFactorExBackward0", "lu": "LinalgLuBackward0",
@@ -68,7 +68,7 @@ def from_one(pivots: Any) -> Any:
 
 def from_zero(op: str, pivots: Any) -> Any:
     """Row numbers counted from 0, as the operations below take them."""
-    tensor(op, pivots, "pivots")
+    shape_argument(op, pivots, "pivots")
     if dtype_of(pivots) != np.int32:
         raise RuntimeError(f"{op}: pivots must be int32, as lu_factor returns them")
     return subtract(pivots, _ONE)
@@ -160,7 +160,7 @@ def qr(A: Any, mode: str = "reduced") -> Any:
 def householder_product(input: Any, tau: Any) -> Tensor:
     """The first columns of the product of the reflections whose vectors stand below the diagonal of the input."""
     op = "linalg.householder_product"
-    shape, factors = matrices(op, input, "input", integer=NotImplementedError), tensor(op, tau, "tau")
+    shape, factors = matrices(op, input, "input", integer=NotImplementedError), shape_argument(op, tau, "tau")
     same_dtype(op, input, tau, ("input", "tau"))
     if shape[-2] < shape[-1]:
         raise RuntimeError(f"{op}: input must have at least as many rows as columns, got {shape[-2]} by {shape[-1]}")

@@ -20,7 +20,7 @@ from .._axes import axes_of, axis_of, numpy_names
 from .._dtype import FROM_NUMPY, can_cast
 from .._graph_nodes import NAMES, show_as
 from .._tensor import Tensor, from_array
-from ._checks import floating, matrices, takes_out, tensor
+from ._checks import floating, matrices, shape_argument, takes_out
 from ._solve import cutoffs
 
 NAMES["vector_norm"] = NAMES["zero_norm"] = "LinalgVectorNormBackward0"
@@ -55,7 +55,7 @@ def _order(op: str, order: Any) -> float:
 def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of the vectors that the dimensions hold: (sum of |x|^ord)^(1/ord); all elements where dim is None."""
     op = "linalg.vector_norm"
-    shape = tensor(op, input, "input")
+    shape = shape_argument(op, input, "input")
     order = _order(op, ord)
     x = _converted(op, input, dtype)
     every = dim is None or dim == () or dim == []
@@ -76,7 +76,7 @@ def matrix_norm(
 ) -> Tensor:
     """The norm of the matrices that two dimensions hold, for ord 'fro', 'nuc', 1, -1, 2, -2, inf and -inf."""
     op = "linalg.matrix_norm"
-    shape = tensor(op, input, "input")
+    shape = shape_argument(op, input, "input")
     if len(shape) < 2:
         raise RuntimeError(f"{op}: the input must have at least 2 dimensions, got {len(shape)}")
     x = _converted(op, input, dtype)
@@ -108,7 +108,7 @@ def matrix_norm(
 def norm(input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """A vector norm or, with two dimensions or a named order, a matrix norm; of all elements where nothing is said."""
     op = "linalg.norm"
-    shape = tensor(op, input, "input")
+    shape = shape_argument(op, input, "input")
     if dim is not None:
         dims = (dim,) if not isinstance(dim, (tuple, list)) else tuple(dim)
         if len(dims) not in (1, 2) and not isinstance(ord, str):

@@ -20,7 +20,7 @@ from .._dtype import FROM_NUMPY
 from .._graph_nodes import NAMES, show_as
 from .._promote import pair
 from .._tensor import Tensor, from_array
-from ._checks import floating, matrices, same_dtype, takes_out, tensor
+from ._checks import floating, matrices, same_dtype, shape_argument, takes_out
 
 NAMES["cross"] = "LinalgCrossBackward0"
 
@@ -29,7 +29,7 @@ NAMES["cross"] = "LinalgCrossBackward0"
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, as `torch.matmul`."""
     op = "linalg.matmul"
-    x, y = tensor(op, input, "input"), tensor(op, other, "other")
+    x, y = shape_argument(op, input, "input"), shape_argument(op, other, "other")
     same_dtype(op, input, other, ("input", "other"))
     if not x or not y:
         raise RuntimeError(f"{op}: both tensors need at least 1 dimension, got {len(x)} and {len(y)}")
@@ -42,7 +42,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
     op = "linalg.matrix_power"
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"{op}: n must be an int, got {type(n).__name__}")
-    shape = tensor(op, input, "input")
+    shape = shape_argument(op, input, "input")
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise RuntimeError(f"{op}: the input must be a batch of square matrices, got the shape {list(shape)}")
     if n < 0:
@@ -87,7 +87,7 @@ def multi_dot(tensors: Any) -> Tensor:
     chain = list(tensors)
     if len(chain) < 2:
         raise RuntimeError(f"{op}: wanted at least 2 tensors, got {len(chain)}")
-    shapes = [tensor(op, x, f"tensor {i}") for i, x in enumerate(chain)]
+    shapes = [shape_argument(op, x, f"tensor {i}") for i, x in enumerate(chain)]
     last = len(chain) - 1
     for i, (x, shape) in enumerate(zip(chain, shapes)):
         if len(shape) != 2 and (len(shape) != 1 or i not in (0, last)):
@@ -122,7 +122,7 @@ def multi_dot(tensors: Any) -> Tensor:
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Tensor:
     """The inner products of vectors along a dimension, conjugating the first."""
     op = "linalg.vecdot"
-    tensor(op, x, "x"), tensor(op, y, "y")
+    shape_argument(op, x, "x"), shape_argument(op, y, "y")
     for v, name in ((x, "x"), (y, "y")):
         if dtype_of(v).kind in "iub":
             floating(op, v, name)
@@ -135,7 +135,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Tensor:
 def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
     """The vector product along a dimension of size 3; the other dimensions broadcast."""
     op = "linalg.cross"
-    x, y = tensor(op, input, "input"), tensor(op, other, "other")
+    x, y = shape_argument(op, input, "input"), shape_argument(op, other, "other")
     if len(x) != len(y):
         raise RuntimeError(f"{op}: input and other must have as many dimensions, got {len(x)} and {len(y)}")
     along = axis_of(op, dim, len(x))
@@ -147,7 +147,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of two dimensions, as the last dimension."""
-    first, second = axes_of("linalg.diagonal", (dim1, dim2), len(tensor("linalg.diagonal", A)))
+    first, second = axes_of("linalg.diagonal", (dim1, dim2), len(shape_argument("linalg.diagonal", A)))
     return inplace.view(triangular.diagonal, A, offset=offset, axis1=first, axis2=second)  # type: ignore[return-value]
 
 
@@ -165,7 +165,7 @@ def powers(x: Any, n: int) -> Any:
 
 def vander(x: Any, N: int | None = None) -> Tensor:
     """The Vandermonde matrices of the vectors along the last dimension: the powers 0 to N - 1 of each element."""
-    shape = tensor("linalg.vander", x, "x")
+    shape = shape_argument("linalg.vander", x, "x")
     if not shape:
         x, shape = reshape(x, shape=(1,)), (1,)
     if dtype_of(x).itemsize == 2 and dtype_of(x).kind not in "iu":

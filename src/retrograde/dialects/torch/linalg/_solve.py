@@ -15,7 +15,7 @@ from ....ops.structural import cast, getitem, reshape, transpose
 from .._graph_nodes import NAMES, show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
-from ._checks import broadcast, fit, floating, matrices, same_dtype, takes_out, tensor
+from ._checks import broadcast, fit, floating, matrices, same_dtype, shape_argument, takes_out
 
 NAMES.update({
     "inv": "LinalgInvExBackward0", "solve": "LinalgSolveExBackward0", "det": "LinalgDetBackward0",
@@ -70,7 +70,7 @@ def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 def _solve_checked(op: str, A: Any, B: Any, left: bool) -> bool:
     a = matrices(op, A, square=True)
-    b = tensor(op, B, "B")
+    b = shape_argument(op, B, "B")
     floating(op, B, "B")
     same_dtype(op, A, B)
     vector = is_vector(a, b)
@@ -118,7 +118,7 @@ def _swap_axes(order: list[int], dims: tuple[int, ...], n: int) -> tuple[int, ..
 def tensorsolve(input: Any, other: Any, dims: Any = None) -> Tensor:
     """The X with `tensordot(A, X, X.ndim) = B`; `dims` of A are moved to its end first."""
     op = "linalg.tensorsolve"
-    tensor(op, input), tensor(op, other, "B")
+    shape_argument(op, input), shape_argument(op, other, "B")
     n = ndim_of(input)
     if dims is not None:
         given = (dims,) if isinstance(dims, int) else tuple(dims)
@@ -138,7 +138,7 @@ def tensorsolve(input: Any, other: Any, dims: Any = None) -> Tensor:
 def tensorinv(input: Any, ind: int = 2) -> Tensor:
     """The inverse of the linear map that `tensordot(A, ., ind)` is: its first `ind` dimensions are the rows."""
     op = "linalg.tensorinv"
-    shape = tensor(op, input)
+    shape = shape_argument(op, input)
     if ind <= 0:
         raise RuntimeError(f"{op}: ind must be positive, got {ind}")
     size, others = math.prod(shape[:ind]), math.prod(shape[ind:])
@@ -190,7 +190,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     gelsy), the rank (not by gels) and the singular values (by gelsd and gelss)."""
     op = "linalg.lstsq"
     shape = matrices(op, input, half=RuntimeError)
-    other = tensor(op, b, "B")
+    other = shape_argument(op, b, "B")
     same_dtype(op, input, b)
     driver = "gelsy" if driver is None else driver
     if driver not in _DRIVERS:

@@ -21,13 +21,14 @@ from ....ops.structural import broadcast_to, cast, conj, copy
 from ....ops.structural import transpose as permute
 from ....tape import inplace
 from ..._shared.axes import count
+from ..._shared.registry import defined
 from .. import random
-from .._api import api, write_out
+from .._api import api, row, write_out
 from .._graph_nodes import show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
 from . import _factor, _products, _solve
-from ._checks import broadcast, matrices, same_dtype, tensor
+from ._checks import broadcast, matrices, same_dtype, shape_argument
 
 _SVD = return_type("svd", "U", "S", "V")
 _QR = return_type("qr", "Q", "R")
@@ -39,17 +40,9 @@ _TRIANGULAR = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 # ------------------------------------------------------------------------------------------ determinants and inverses
 
-
-@api()
-def det(input: Any) -> Tensor:
-    """The determinant of each square matrix."""
-    return _solve.det(input)
-
-
-@api(out=True)
-def slogdet(input: Any) -> Any:
-    """Sign and logarithm of the absolute value of the determinant."""
-    return _SLOGDET(_solve.slogdet(input))
+det = row("det", lambda input: _solve.det(input), "The determinant of each square matrix.")
+slogdet = row("slogdet", lambda input: _SLOGDET(_solve.slogdet(input)),
+    "Sign and logarithm of the absolute value of the determinant.", out=True)  # fmt: skip
 
 
 @api()
@@ -62,22 +55,11 @@ def logdet(input: Any) -> Tensor:
     return where(equal(sign, np.asarray(-1, dtype_of(sign))), np.asarray(math.nan, dtype_of(value)), value)
 
 
-@api(out=True)
-def inverse(input: Any) -> Tensor:
-    """The inverse of each square matrix; raises LinAlgError for a singular one."""
-    return _solve.inv(input)
-
-
-@api()
-def pinverse(input: Any, rcond: float = 1e-15) -> Tensor:
-    """The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zero."""
-    return _solve.pinv(input, rcond)
-
-
-@api()
-def matrix_exp(input: Any) -> Tensor:
-    """The exponential of each square matrix."""
-    return _solve.matrix_exp(input)
+inverse = row("inverse", lambda input: _solve.inv(input),
+    "The inverse of each square matrix; raises LinAlgError for a singular one.", out=True)  # fmt: skip
+pinverse = row("pinverse", lambda input, rcond=1e-15: _solve.pinv(input, rcond),
+    "The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest count as zero.")  # fmt: skip
+matrix_exp = row("matrix_exp", lambda input: _solve.matrix_exp(input), "The exponential of each square matrix.")
 
 
 @api(out=True)
@@ -96,7 +78,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 @api()
 def trace(input: Any) -> Tensor:
     """The sum of the diagonal of a matrix."""
-    shape = tensor("trace", input, "input")
+    shape = shape_argument("trace", input, "input")
     if len(shape) != 2:
         raise RuntimeError(f"trace: the input must be a matrix, got {len(shape)} dimensions")
     if dtype_of(input).kind in "iub":
@@ -147,16 +129,10 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     return write_out("lu", results, out)
 
 
-@api("lu", function=False)
-def _lu_method(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The LU factors in one matrix and the row exchanges."""
-    return lu(self, pivot, get_infos)
-
-
-@api(out=True)
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
-    """The X with AX = B for the matrix that `lu` has factorised."""
-    return _factor.lu_solve(LU_data, LU_pivots, input)
+_lu_method = row("lu", lambda self, pivot=True, get_infos=False: lu(self, pivot, get_infos),
+    "The LU factors in one matrix and the row exchanges.", function=False)  # fmt: skip
+lu_solve = row("lu_solve", lambda input, LU_data, LU_pivots: _factor.lu_solve(LU_data, LU_pivots, input),
+    "The X with AX = B for the matrix that `lu` has factorised.", out=True)  # fmt: skip
 
 
 @api(method=False, out=True)
@@ -215,7 +191,7 @@ def orgqr(input: Any, input2: Any) -> Tensor:
 def ormqr(input: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Tensor:
     """QC (CQ unless `left`) for the unitary matrix Q, or its adjoint, that Householder vectors make."""
     op = "ormqr"
-    a, tau, c = matrices(op, input, "input"), tensor(op, input2, "tau"), matrices(op, input3, "other")
+    a, tau, c = matrices(op, input, "input"), shape_argument(op, input2, "tau"), matrices(op, input3, "other")
     same_dtype(op, input, input2, ("input", "tau"))
     same_dtype(op, input, input3, ("input", "other"))
     if not tau or tau[-1] > a[-1]:
@@ -247,7 +223,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
 @api(method=False)
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     """The Vandermonde matrix of a vector: descending powers (ascending if `increasing`) of each element in a row."""
-    shape = tensor("vander", x, "x")
+    shape = shape_argument("vander", x, "x")
     if len(shape) != 1:
         raise RuntimeError(f"vander: x must have 1 dimension, got {len(shape)}")
     n = shape[0] if N is None else N
@@ -312,9 +288,7 @@ def _removed(name: str, remedy: str, method: bool = True) -> None:
     def function(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name} was taken out of PyTorch; use {remedy}")
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Raises RuntimeError: taken out in favour of {remedy}."
-    api(method=method)(function)
+    api(method=method)(defined(name, function, f"Raises RuntimeError: taken out in favour of {remedy}."))
 
 
 _removed("symeig", "torch.linalg.eigh")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any as _Any
-
-from .._api import missing as _missing
+from .._api import attributes as _attributes
 from . import attention, common_types, functional, grad, init, modules, parallel, parameter, utils
 from .modules import *
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.nn", name, globals())
+__getattr__ = _attributes(globals())

@@ -7,6 +7,7 @@ from typing import Any
 from ....core.value import dtype_of, shape_of
 from ....learn.layers.windows import check_convolution
 from ....ops import convolution as cv
+from ..._shared.registry import defined
 from .functional._sizes import per_axis, planned
 
 
@@ -43,9 +44,8 @@ def _by_input(axes: int) -> Any:
         _check(f"conv{axes}d_input", input_size, shape_of(weight), weight, grad_output, geometry)
         return cv.convolve_transpose(grad_output, weight, None, size=tuple(input_size)[-axes:], **geometry)
 
-    derivative.__name__ = derivative.__qualname__ = f"conv{axes}d_input"
-    derivative.__doc__ = f"The derivative of conv{axes}d by its input, of the shape `input_size`."
-    return derivative
+    return defined(f"conv{axes}d_input", derivative,
+        f"The derivative of conv{axes}d by its input, of the shape `input_size`.")  # fmt: skip
 
 
 def _by_weight(axes: int) -> Any:
@@ -55,9 +55,8 @@ def _by_weight(axes: int) -> Any:
         _check(f"conv{axes}d_weight", shape_of(input), weight_size, input, grad_output, geometry)
         return cv.convolve_weight(input, grad_output, kernel=tuple(weight_size)[-axes:], **geometry)
 
-    derivative.__name__ = derivative.__qualname__ = f"conv{axes}d_weight"
-    derivative.__doc__ = f"The derivative of conv{axes}d by its weight, of the shape `weight_size`."
-    return derivative
+    return defined(f"conv{axes}d_weight", derivative,
+        f"The derivative of conv{axes}d by its weight, of the shape `weight_size`.")  # fmt: skip
 
 
 conv1d_input, conv2d_input, conv3d_input = map(_by_input, (1, 2, 3))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise as formulas
+from ..._shared.registry import defined
 from .._grad_modes import no_grad
 from .._tensor import from_array
 
@@ -221,9 +222,7 @@ def _old(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         warnings.warn(f"nn.init.{name} is now nn.init.{name}_", FutureWarning, stacklevel=2)
         return f(*args, **kwargs)
 
-    deprecated.__name__ = deprecated.__qualname__ = name
-    deprecated.__doc__ = f"The old name of `{name}_`."
-    return deprecated
+    return defined(name, deprecated, f"The old name of `{name}_`.")
 
 
 # What packages that carry initialisers of their own import.

@@ -8,7 +8,8 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import NoReturn as _NoReturn
 
-from .._api import missing as _missing
+from ..._shared.registry import defined
+from .._api import missing as _missing, attributes as _attributes
 
 
 def is_in_onnx_export() -> bool:
@@ -32,9 +33,7 @@ def _refusing(name: str) -> _Callable[..., _Any]:
             "the model where PyTorch is installed"
         )
 
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Raises NotImplementedError: no ONNX file is written here."
-    return refuse
+    return defined(name, refuse, "Raises NotImplementedError: no ONNX file is written here.")
 
 
 export, dynamo_export = _refusing("export"), _refusing("dynamo_export")
@@ -63,6 +62,4 @@ def _raise(error: Exception) -> _NoReturn:
 symbolic_opset11 = _module("symbolic_opset11")
 symbolic_helper = _module("symbolic_helper", parse_args=lambda *kinds: lambda fn: fn)  # the function, which nobody calls
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.onnx", name, globals())
+__getattr__ = _attributes(globals())

@@ -73,7 +73,7 @@ class CheckpointFunction(Function):
         return None, None, *(x.grad if isinstance(x, Tensor) else None for x in inputs)
 
 
-def _said(op: str, use_reentrant: bool | None) -> bool:
+def _defined(op: str, use_reentrant: bool | None) -> bool:
     """Which way holds; where the caller has not said, with a warning to him."""
     if use_reentrant is None:
         text = f"{op}: say use_reentrant=False, which can do more, or True, which holds now"
@@ -97,7 +97,7 @@ def checkpoint(
     With `use_reentrant` (which holds where nothing is said) the function is one node whose backward begins a pass of its own:
     no second derivatives, no `torch.autograd.grad`. Without it gradients are of any order, also of functions that take some.
     """
-    use_reentrant = _said("checkpoint", use_reentrant)
+    use_reentrant = _defined("checkpoint", use_reentrant)
     if use_reentrant and (kwargs or context_fn is not None or debug):
         given = ", ".join([*kwargs, *(["context_fn"] if context_fn is not None else []), *(["debug"] if debug else [])])
         raise ValueError(f"checkpoint: use_reentrant=True does not go with keyword arguments: {given}")
@@ -135,7 +135,7 @@ def checkpoint_sequential(
     **kwargs: Any,
 ) -> Any:  # fmt: skip
     """A sequence of modules run in `segments` parts, each but the last checkpointed."""
-    use_reentrant = _said("checkpoint_sequential", use_reentrant)
+    use_reentrant = _defined("checkpoint_sequential", use_reentrant)
     if kwargs:
         raise ValueError(f"checkpoint_sequential: unknown arguments {', '.join(kwargs)}")
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 
 
 class FlopCounterMode:
@@ -16,5 +16,4 @@ class FlopCounterMode:
         )
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.utils.flop_counter", name, globals())
+__getattr__ = attributes(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .._api import missing
+from .._api import attributes
 from ..hub import load_state_dict_from_url as load_url
 
 __all__ = ["load_url", "tqdm"]
@@ -16,5 +16,4 @@ def tqdm(*args: Any, **kwargs: Any) -> Any:
     return importlib.import_module("tqdm").tqdm(*args, **kwargs)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.utils.model_zoo", name, __all__)
+__getattr__ = attributes(globals())

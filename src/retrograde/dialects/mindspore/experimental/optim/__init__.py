@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..._api import missing
+from ..._api import attributes
 from . import lr_scheduler
 from .optimizer import Optimizer
 from .rules import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RAdam, RMSprop, Rprop
@@ -15,9 +13,6 @@ __all__ = [
     "lr_scheduler",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.experimental.optim", name, globals())
-
+__getattr__ = attributes(globals())
 
 offer_paths(__name__)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...._shared.registry import defined
 from ... import _activations, _image, _layers, _losses, _norms
 from ..._api import FUNCTIONS as _F
-from ..._api import missing
+from ..._api import attributes
 from ..._assign import write
 from ..._dtype import as_dtype
 from ..._promote import FLOATING, single, tensor_argument, to_dtype
@@ -68,9 +69,7 @@ def _of_input(name: str) -> Function:
     def f(input: Any) -> Any:
         return _F[name](input)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = _F[name].__doc__
-    return f
+    return defined(name, f, _F[name].__doc__)
 
 
 logsigmoid, mish, selu = _of_input("logsigmoid"), _of_input("mish"), _of_input("selu")
@@ -174,9 +173,8 @@ def _convolution(axes: int) -> Function:
         given = 0 if isinstance(padding, str) else padding
         return _layers.convolve_checked(f"conv{axes}d", axes, input, weight, bias, stride, mode, given, dilation, groups)
 
-    f.__name__ = f.__qualname__ = f"conv{axes}d"
-    f.__doc__ = "The convolution with a weight; padding is an int, one per axis, 'valid' or 'same'."
-    return f
+    return defined(f"conv{axes}d", f,
+        "The convolution with a weight; padding is an int, one per axis, 'valid' or 'same'.")  # fmt: skip
 
 
 conv1d, conv2d, conv3d = (_convolution(n) for n in (1, 2, 3))
@@ -189,9 +187,7 @@ def _avg_pool(axes: int) -> Function:
         return _layers.avg_pool(f"avg_pool{axes}d", axes, input, kernel_size, stride, padding, ceil_mode,
                                 count_include_pad, divisor_override or 0)  # fmt: skip
 
-    f.__name__ = f.__qualname__ = f"avg_pool{axes}d"
-    f.__doc__ = "The means of windows."
-    return f
+    return defined(f"avg_pool{axes}d", f, "The means of windows.")
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
@@ -228,13 +224,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
     if not log_target:
         return _losses.kl_div(input, target, reduction)
-    losses = _F["exp"](target) * (target - input)
-    if reduction == "batchmean":
-        return _losses.reduced(losses, "sum") / input.shape[0]
-    return _losses.reduced(losses, _losses.check_reduction("kl_div", reduction))
+    return _losses.formulas.divergence(_F["exp"](target) * (target - input), reduction, "kl_div", input.shape)
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("mindspore.mint.nn.functional", name, globals())
-
-
+__getattr__ = attributes(globals())

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...._shared.layers import Layers
+from ...._shared.spatial import classes_of_axes
 from ..._api import missing
 from ..._dtype import float32, int64
 from ..._layers import per_axis
@@ -162,20 +163,9 @@ class _Conv(Cell):
         )
 
 
-class Conv1d(_Conv):
-    """The convolution of (N, C, L); padding is an int, 'valid' or 'same'."""
-
-    _axes = 1
-
-
-class Conv2d(_Conv):
-    """The convolution of (N, C, H, W); padding is an int, one per axis, 'valid' or 'same'."""
-
-
-class Conv3d(_Conv):
-    """The convolution of (N, C, D, H, W); padding is an int, one per axis, 'valid' or 'same'."""
-
-    _axes = 3
+Conv1d, Conv2d, Conv3d = classes_of_axes(
+    _Conv, "Conv{}d", "The convolution of {x}; padding is an int, one per axis, 'valid' or 'same'."
+)
 
 
 class ConvTranspose2d(_Conv):
@@ -326,22 +316,10 @@ class _BatchNorm(Cell):
         )
 
 
-class BatchNorm1d(_BatchNorm):
-    """Each channel of (N, C) or (N, C, L) by the batch's statistics in training, by the running ones otherwise."""
-
-    _ranks = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    """Each channel of (N, C, H, W) by the batch's statistics in training, by the running ones otherwise."""
-
-    _ranks = (4,)
-
-
-class BatchNorm3d(_BatchNorm):
-    """Each channel of (N, C, D, H, W) by the batch's statistics in training, by the running ones otherwise."""
-
-    _ranks = (5,)
+BatchNorm1d, BatchNorm2d, BatchNorm3d = classes_of_axes(
+    _BatchNorm, "BatchNorm{}d", "Each channel of {x} by the batch's statistics in training, by the running ones otherwise.",
+    _ranks={1: (2, 3), 2: (4,), 3: (5,)},
+)  # fmt: skip
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -7,6 +7,7 @@ from typing import Any
 
 from .....learn.layers import normalization as norms
 from .....learn.layers.windows import channels_first, channels_last
+from ...._shared.spatial import classes_of_axes
 from ... import _layers
 from ..._dtype import float32
 from ..._parameter import Parameter
@@ -64,16 +65,10 @@ class _BatchNorm(Cell):
         )
 
 
-class BatchNorm1d(_BatchNorm):
-    """Channels of (N, C) or (N, C, L) by the batch's statistics in training, by the running ones otherwise."""
-
-    _ranks = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    """Channels of (N, C, H, W) by the batch's statistics in training, by the running ones otherwise."""
-
-    _ranks = (4,)
+BatchNorm1d, BatchNorm2d = classes_of_axes(
+    _BatchNorm, "BatchNorm{}d", "Channels of {x} by the batch's statistics in training, by the running ones otherwise.",
+    (1, 2), _ranks={1: (2, 3), 2: (4,)},
+)  # fmt: skip
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -169,7 +164,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    _rank = 4
+    _axes: int
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True, gamma_init: Any = "ones",
@@ -188,8 +183,8 @@ class _InstanceNorm(Cell):
 
     def construct(self, x: Any) -> Any:
         name = type(self).__name__
-        if x.ndim != self._rank or x.shape[1] != self.num_features:
-            raise ValueError(f"{name}: wanted {self._rank} axes and {self.num_features} channels, got shape {x.shape}")
+        if x.ndim != self._axes + 2 or x.shape[1] != self.num_features:
+            raise ValueError(f"{name}: wanted {self._axes + 2} axes and {self.num_features} channels, got shape {x.shape}")
         if self.training and math.prod(x.shape[2:]) == 1:
             raise ValueError(f"{name}: training needs more than one value per channel, got shape {x.shape}")
         return norms.instance_norm(x, self.gamma, self.beta, self.eps)
@@ -201,20 +196,9 @@ class _InstanceNorm(Cell):
         )
 
 
-class InstanceNorm1d(_InstanceNorm):
-    """Each channel of each element of (N, C, L) by its own statistics."""
-
-    _rank = 3
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """Each channel of each element of (N, C, H, W) by its own statistics."""
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Each channel of each element of (N, C, D, H, W) by its own statistics."""
-
-    _rank = 5
+InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(
+    _InstanceNorm, "InstanceNorm{}d", "Each channel of each element of {x} by its own statistics."
+)
 
 
 LRN = layer(

@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from ... import nn
-from ..._api import missing as _missing
-from ..._api import submodule as _submodule
+from ..._api import attributes as _attributes
 from .. import DataParallel, get_rank, get_world_size, init_parallel_env
 from .. import barrier as _barrier
 
@@ -98,8 +97,4 @@ def barrier_worker() -> None:
     """Wait for all processes."""
     _barrier()
 
-
-def __getattr__(name: str) -> Any:
-    if name == "utils":
-        return _submodule(__name__, name)
-    raise _missing("paddle.distributed.fleet", name, _NAMES)
+__getattr__ = _attributes(globals(), "utils", known=_NAMES)

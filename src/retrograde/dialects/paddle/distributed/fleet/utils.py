@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .....transform.checkpoint import checkpoint
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ...random import get_rng_state, set_rng_state
 
 
@@ -37,6 +37,4 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 __all__ = ["recompute"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.distributed.fleet.utils", name, __all__)
+__getattr__ = _attributes(globals())

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from . import load_dygraph, save_dygraph
 
 __all__ = ["load_dygraph", "save_dygraph"]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.dygraph.checkpoint", name, globals())
+__getattr__ = _attributes(globals())

@@ -10,7 +10,7 @@ from .....learn import schedules as _schedules
 from ...._shared.option_rows import ScheduleRow
 from ...._shared.option_rows import Schedules as _Schedules
 from ....paddle.optimizer import lr as _lr
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ...optimizer import scheduler_base as _scheduler_base
 from ...optimizer.decay import check_pieces as _check_pieces
 
@@ -183,6 +183,4 @@ __all__ = [
     "MultiStepDecay", "NaturalExpDecay", "NoamDecay", "PiecewiseDecay", "PolynomialDecay", "ReduceLROnPlateau", "StepDecay",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.dygraph.learning_rate_scheduler", name, globals())
+__getattr__ = _attributes(globals())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from .._layers import (
     BatchNorm,
     BilinearTensorProduct,
@@ -30,6 +28,4 @@ __all__ = [
     "Flatten", "GRUUnit", "GroupNorm", "InstanceNorm", "LayerNorm", "Linear", "PRelu", "Pool2D", "SpectralNorm",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.fluid.dygraph.nn", name, globals())
+__getattr__ = _attributes(globals())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import types as _types
-from typing import Any as _Any
 
-from ..._paths import otherwise as _otherwise
+from ..._api import attributes as _attributes
 from . import activation, attention, class_loss, common, conv, loss, norm, pooling, vision
 
 _SHARED = ("sigmoid", "tanh", "tanh_")  # defined beside the functions of the module paddle
@@ -15,6 +14,4 @@ for _topic in (activation, attention, class_loss, common, conv, loss, norm, pool
         if _own and not _name.startswith("_") and _name not in globals():
             globals()[_name] = _f
 
-
-def __getattr__(name: str) -> _Any:
-    return _otherwise("paddle.nn.functional", name, globals())
+__getattr__ = _attributes(globals())

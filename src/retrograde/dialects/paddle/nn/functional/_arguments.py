@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ....._errors import ShapeError
 from .....core import unwrap
 from .....core.value import Value, dtype_of, ndim_of, shape_of
-from .....ops import reduction as rd
 from .....ops import structural as st
+from ...._shared.arguments import raising, sizes_per_axis
+from ...._shared.axes import integer
 from ..._dtype import ALL, FROM_NUMPY
+from ..._promote import tensor_argument
 
 Sizes = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
 
-F = TypeVar("F", bound=Callable[..., Any])
 
 FLOATS = frozenset(d.np for d in ALL if d.category == 2)
 
 
-def shaped(f: F) -> F:
-    """A function that raises ValueError where what it builds on speaks of shapes that do not fit."""
-
-    @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return f(*args, **kwargs)
-        except ShapeError as error:
-            raise ValueError(str(error)) from None
-
-    return function  # type: ignore[return-value]
-
-
-def tensor(op: str, x: Any, name: str = "x") -> Any:
-    """A tensor; raises ValueError for anything else."""
-    if isinstance(x, Value):
-        return x
-    raise ValueError(f"{op}: {name} must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
+shaped = raising(ValueError, ShapeError)
+"""Let a function raise ValueError where what it builds on speaks of shapes that do not fit."""
 
 
 def floating(op: str, x: Any, name: str = "x", error: type[Exception] = RuntimeError) -> Any:
     """A floating tensor; raises ValueError for no tensor, `error` for one of another dtype."""
     if not isinstance(x, Value):
-        tensor(op, x, name)
+        tensor_argument(op, x, name)
     d = dtype_of(x)
     if d not in FLOATS:
         raise error(
@@ -69,41 +53,7 @@ def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
     return axis % ndim if ndim else 0
 
 
-def check_reduction(op: str, reduction: str) -> str:
-    """The reduction; raises ValueError for an unknown one."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{op}: reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
-    return reduction
-
-
-def reduced(losses: Any, reduction: str) -> Any:
-    """Losses as they are, their mean or their sum."""
-    if reduction == "none":
-        return losses
-    return (rd.mean if reduction == "mean" else rd.sum)(losses, axis=tuple(range(ndim_of(losses))), keepdims=False)
-
-
-def per_axis(op: str, name: str, value: Any, axes: int) -> Sizes:
-    """An int, or a sequence of one int or one per axis, as a tuple; raises ValueError for another number of them."""
-    if type(value) is int:
-        return (value,) * axes
-    if isinstance(value, Value):
-        value = np.asarray(value.numpy()).reshape(-1).tolist()
-    if not isinstance(value, (list, tuple)):
-        value = (value,)
-    sizes = tuple(_index(op, name, v) for v in value)
-    if len(sizes) == 1:
-        return sizes * axes
-    if len(sizes) != axes:
-        raise ValueError(f"{op}: {name} must be one int or {axes} of them, got {list(sizes)}")
-    return sizes
-
-
-def _index(op: str, name: str, v: Any) -> int:
-    try:
-        return operator.index(v.item() if isinstance(v, Value) else v)
-    except TypeError:
-        raise TypeError(f"{op}: {name} must be made of ints, got {v!r} of type {type(v).__name__}") from None
+per_axis = sizes_per_axis(integer, ValueError)
 
 
 def paddings(op: str, padding: Any, axes: int, channel_last: bool = False) -> Pairs | str:
@@ -131,7 +81,7 @@ def paddings(op: str, padding: Any, axes: int, channel_last: bool = False) -> Pa
             raise ValueError(f"{op}: padding must have {axes} or {axes + 2} pairs, got {padding}")
         result: Pairs = tuple((a, b) for a, b in pairs)
     elif isinstance(padding, (list, tuple)) and len(padding) == 2 * axes and len(padding) != axes:
-        flat = [_index(op, "padding", n) for n in padding]
+        flat = [integer(op, "padding", n) for n in padding]
         result = tuple((flat[2 * i], flat[2 * i + 1]) for i in range(axes))
     else:
         result = tuple((n, n) for n in per_axis(op, "padding", padding, axes))
@@ -140,12 +90,12 @@ def paddings(op: str, padding: Any, axes: int, channel_last: bool = False) -> Pa
     return result
 
 
-_LAYOUTS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+LAYOUTS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 def channels_last(op: str, data_format: str, axes: int) -> bool:
     """Whether a layout has the channels last; raises ValueError for one that is not known."""
-    first, last = _LAYOUTS[axes]
+    first, last = LAYOUTS[axes]
     if data_format == first:
         return False
     if data_format == last:

@@ -18,7 +18,7 @@ from ...._shared.axes import length_of
 from ..._api import FUNCTIONS, aliases, to_dtype
 from ..._dtype import as_dtype
 from ...random import uniform_array
-from ._arguments import axis_of, constant, floating, move_axis, tensor
+from ._arguments import axis_of, constant, floating, move_axis, tensor_argument
 
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 
@@ -51,12 +51,12 @@ def silu(x: Any, inplace: bool = False, name: str | None = None) -> Any:
 
 
 def _written(name: str, x: Any, f: Callable[..., Any], *args: Any) -> Any:
-    return inplace.update(name, tensor(name, x), lambda: f(x, *args))
+    return inplace.update(name, tensor_argument(name, x), lambda: f(x, *args))
 
 
 def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:
     def function(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return inplace.update(name, tensor(name, x), lambda: f(x, *args, **kwargs))
+        return inplace.update(name, tensor_argument(name, x), lambda: f(x, *args, **kwargs))
 
     name = function.__name__ = function.__qualname__ = f.__name__ + "_"
     function.__doc__ = f"`{f.__name__}` written into `x`; returns it."

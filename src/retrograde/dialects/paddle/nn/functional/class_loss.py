@@ -10,6 +10,7 @@ import numpy as np
 from .....core.unwrap import concrete
 from .....core.value import dtype_of, ndim_of, shape_of
 from .....learn import losses as formulas
+from .....learn.losses import check_reduction, reduced
 from .....ops import ctc
 from .....ops import elementwise as ew
 from .....ops import loss_classes as lc
@@ -20,7 +21,7 @@ from .....ops.activation import softplus
 from .....ops.indexing import take, take_along_axis
 from ..._api import aliases, deprecated, to_dtype
 from ..._tensor import from_array
-from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
+from ._arguments import axis_of, fixed, floating, move_axis, squeezed, tensor_argument
 from .common import label_smooth
 
 _INT64 = np.dtype(np.int64)
@@ -112,9 +113,8 @@ def cross_entropy(
     mean be over those that count. Raises ValueError where shapes do not fit, IndexError for a label that is no class.
     """
     op = "cross_entropy"
-    if reduction not in ("mean", "sum", "none"):
-        check_reduction(op, reduction)
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    check_reduction(op, reduction)
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     shape = shape_of(x)
     if not shape:
         raise ValueError(f"{op}: the input must have at least one dimension")
@@ -170,7 +170,7 @@ def softmax_with_cross_entropy(
     """The cross entropy per element, with an axis of length 1 for the classes, and the softmax if asked."""
     deprecated("softmax_with_cross_entropy", "2.0", "cross_entropy")
     op = "softmax_with_cross_entropy"
-    x, y = floating(op, logits, "logits"), tensor(op, label, "label")
+    x, y = floating(op, logits, "logits"), tensor_argument(op, label, "label")
     axis = axis_of(op, axis, ndim_of(x))
     if soft_label:
         out = _soft(op, x, y, None, "none", axis, True)
@@ -191,7 +191,7 @@ def nll_loss(
     """The negative log-probability (N, C, ...) of the labels' classes; the mean is over the weights of the labels."""
     op = "nll_loss"
     check_reduction(op, reduction)
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     shape = tuple(shape_of(x))
     if len(shape) < 2:
         raise ValueError(f"{op}: the input must have 2 dimensions or more (batch, classes, ...), got {list(shape)}")
@@ -214,8 +214,7 @@ def multi_margin_loss(
 ) -> Any:  # fmt: skip
     """The mean over classes of max(0, margin - input[label] + input[class])^p, the label's own class left out."""
     op = "multi_margin_loss"
-    check_reduction(op, reduction)
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     if ndim_of(x) != 2 or tuple(shape_of(y)) != (shape_of(x)[0],):
         raise ValueError(
             f"{op}: wanted an input (N, C) and labels (N), got {list(shape_of(x))} and {list(shape_of(y))}"
@@ -226,14 +225,14 @@ def multi_margin_loss(
     at = concrete(op, y).astype(np.int64)
     terms = formulas.hinge(margin - take_along_axis(x, at.reshape(-1, 1), axis=1) + x) ** int(p)
     losses = rd.mean(terms, axis=(1,), keepdims=False) - margin**p / shape_of(x)[1]  # the term of the own class
-    return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction)
+    return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction, op)
 
 
 def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """The mean over classes of max(0, 1 - input[label] + input[other]), summed over the labels, which -1 ends."""
     op = "multi_label_margin_loss"
     check_reduction(op, reduction)
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     if ndim_of(x) != 2 or tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(f"{op}: wanted input and label of one shape (N, C), got {list(shape_of(x))} and "
                          f"{list(shape_of(y))}")  # fmt: skip
@@ -244,7 +243,7 @@ def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", nam
 
 
 def _lengths(op: str, name: str, x: Any, n: int) -> np.ndarray:
-    plain = concrete(op, tensor(op, x, name)).reshape(-1).astype(np.int64)
+    plain = concrete(op, tensor_argument(op, x, name)).reshape(-1).astype(np.int64)
     if plain.shape != (n,) or (plain < 0).any():
         raise ValueError(f"{op}: {name} must hold a length for each of {n} elements, got {plain.tolist()}")
     return plain
@@ -267,7 +266,7 @@ def ctc_loss(
     if not 0 <= blank < classes:
         raise ValueError(f"{op}: blank must be one of {classes} classes, got {blank}")
     frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
-    rows = concrete(op, tensor(op, labels, "labels")).astype(np.int64)
+    rows = concrete(op, tensor_argument(op, labels, "labels")).astype(np.int64)
     longest = int(counts.max(initial=0))
     if rows.ndim != 2 or rows.shape[0] != n or rows.shape[1] < longest or (frames > duration).any():
         raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit log_probs {[duration, n, classes]}")
@@ -291,19 +290,18 @@ def rnnt_loss(
     fastemit_lambda: by what part gradients of labels are raised. Raises ValueError where shapes and lengths do not fit.
     """
     op = "rnnt_loss"
-    check_reduction(op, reduction)
     x = floating(op, input, "input")
     if ndim_of(x) != 4:
         raise ValueError(f"{op}: the input must be (batch, frames, 1 + labels, classes), got shape {list(shape_of(x))}")
     n, duration, width, classes = shape_of(x)
     frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
-    rows = concrete(op, tensor(op, label, "label")).astype(np.int64)
+    rows = concrete(op, tensor_argument(op, label, "label")).astype(np.int64)
     if rows.shape != (n, width - 1) or (frames > duration).any() or (frames < 1).any() or (counts >= width).any():
         raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit the input {[n, duration, width, classes]}")
     if not 0 <= blank < classes or (rows.size and not 0 <= rows.min() <= rows.max() < classes):
         raise ValueError(f"{op}: blank and labels must be among {classes} classes")
     losses = formulas.transducer(x, rows, frames, counts, blank, float(fastemit_lambda))
-    return reduced(losses, reduction)
+    return reduced(losses, reduction, op)
 
 
 def hsigmoid_loss(

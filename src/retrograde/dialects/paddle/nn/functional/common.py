@@ -30,7 +30,7 @@ from ..._data import number
 from ..._dtype import FROM_NUMPY, as_dtype
 from ..._tensor import from_array
 from ...random import bernoulli_array
-from ._arguments import axis_of, constant, fixed, floating, tensor
+from ._arguments import axis_of, constant, fixed, floating, tensor_argument
 
 # ------------------------------------------------------------------------------------------ linear maps
 
@@ -38,7 +38,7 @@ from ._arguments import axis_of, constant, fixed, floating, tensor
 @aliases(input="x")
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """x weight + bias, with a weight (in_features, out_features)."""
-    x, weight = tensor("linear", x), tensor("linear", weight, "weight")
+    x, weight = tensor_argument("linear", x), tensor_argument("linear", weight, "weight")
     d, w = dtype_of(x), shape_of(weight)
     if len(w) != 2 or not shape_of(x) or shape_of(x)[-1] != w[0]:
         raise ValueError(
@@ -75,7 +75,7 @@ def embedding(
     Raises ValueError for indices out of range, NotImplementedError for indices that are not integers.
     """
     op = "embedding"
-    tensor(op, x), floating(op, weight, "weight")
+    tensor_argument(op, x), floating(op, weight, "weight")
     if FROM_NUMPY[dtype_of(x)].label not in _INTEGERS:
         raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}")
     rows = length_of(op, shape_of(weight), 0)
@@ -101,7 +101,7 @@ def embedding(
 @aliases(input="x")
 def one_hot(x: Any, num_classes: int = -1, name: str | None = None) -> Any:
     """For each integer a float vector of zeros with a one in its place; as long as needed unless `num_classes` says."""
-    tensor("one_hot", x)
+    tensor_argument("one_hot", x)
     if dtype_of(x).kind not in "iu":
         raise RuntimeError(f"one_hot: x must be an integer tensor, got {x.dtype}")
     labels = concrete("one_hot", x).astype(np.int64, copy=False)
@@ -162,7 +162,7 @@ def dropout(
 
 
 def _of_channels(op: str, x: Any, p: Any, training: bool, last: bool, ndims: tuple[int, ...]) -> Any:
-    tensor(op, x)
+    tensor_argument(op, x)
     if ndim_of(x) not in ndims:
         raise ValueError(f"{op}: wanted {ndims[-1]} dimensions, got shape {list(shape_of(x))}")
     axis = [0, ndim_of(x) - 1] if last else [0, 1]
@@ -171,7 +171,7 @@ def _of_channels(op: str, x: Any, p: Any, training: bool, last: bool, ndims: tup
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Dropout of whole channels of (N, C, L) or (C, L)."""
-    x = tensor("dropout1d", input, "input")
+    x = tensor_argument("dropout1d", input, "input")
     if ndim_of(x) == 2:
         return dropout(x, p, [0], training)
     return _of_channels("dropout1d", x, p, training, False, (3,))
@@ -248,7 +248,7 @@ def pad(
     `pad` is (before, after) for the dimensions of space, the last one first; or, for "constant", for all dimensions,
     the first one first (with `pad_from_left_axis`).
     """
-    tensor("pad", x)
+    tensor_argument("pad", x)
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise AssertionError(f"pad: mode must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}")
     shape = tuple(shape_of(x))
@@ -328,14 +328,14 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
 
 def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Any:
     """For each length a row of that many ones, filled with zeros up to `maxlen` (or the largest length)."""
-    lengths = concrete("sequence_mask", tensor("sequence_mask", x))
+    lengths = concrete("sequence_mask", tensor_argument("sequence_mask", x))
     n = int(lengths.max()) if maxlen is None else int(maxlen.item() if isinstance(maxlen, Value) else maxlen)
     return from_array((np.arange(n) < lengths[..., None]).astype(as_dtype("sequence_mask", dtype).np))
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices with the last axis of the input on a diagonal."""
-    x = tensor("diag_embed", input, "input") if isinstance(input, Value) else from_array(np.asarray(input))
+    x = tensor_argument("diag_embed", input, "input") if isinstance(input, Value) else from_array(np.asarray(input))
     shape = tuple(shape_of(x))
     n = len(shape) + 1
     a, b = axis_of("diag_embed", dim1, n, "dim1"), axis_of("diag_embed", dim2, n, "dim2")

@@ -7,8 +7,9 @@ from typing import Any
 from .....core.value import shape_of
 from .....learn.layers import windows as win
 from .....ops import convolution as cv
+from ...._shared.spatial import of_axes
 from ..._api import aliases
-from ._arguments import Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
+from ._arguments import LAYOUTS, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
 
 def _operands(op: str, x: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
@@ -40,50 +41,30 @@ def _around(pads: Any, size: Sizes, w: Sizes, steps: Sizes, apart: Sizes) -> tup
     return pads, apart
 
 
-@shaped
-def _conv(
-    op: str, axes: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int,
-    data_format: str,
-) -> Any:  # fmt: skip
-    x, weight, bias = _operands(op, x, weight, bias)
-    last = channels_last(op, data_format, axes)
-    steps, spread = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
-    pads = paddings(op, padding, axes, last)
+def _conv(op: str, axes: int) -> Any:
+    def conv(
+        x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+        data_format: str = LAYOUTS[axes][0], name: str | None = None,
+    ) -> Any:  # fmt: skip
+        x, weight, bias = _operands(op, x, weight, bias)
+        last = channels_last(op, data_format, axes)
+        steps, spread = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
+        pads = paddings(op, padding, axes, last)
 
-    def compute(x: Any) -> Any:
-        size, w = _shapes(op, x, weight, axes)
-        around, apart = _around(pads, size, w, steps, spread)
-        plan = win.convolution(op, size, w, _shape(bias), steps, around, apart, groups)
-        return cv.convolve(x, weight, bias, **plan)
+        def compute(x: Any) -> Any:
+            size, w = _shapes(op, x, weight, axes)
+            around, apart = _around(pads, size, w, steps, spread)
+            plan = win.convolution(op, size, w, _shape(bias), steps, around, apart, groups)
+            return cv.convolve(x, weight, bias, **plan)
 
-    return channels_first(compute, x, last) if last else compute(x)
+        return channels_first(compute, x, last) if last else compute(x)
 
-
-@aliases(input="x")
-def conv1d(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-    data_format: str = "NCL", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, L) with a weight (O, C/groups, K)."""
-    return _conv("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
+    return conv
 
 
-@aliases(input="x")
-def conv2d(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-    data_format: str = "NCHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, H, W) with a weight (O, C/groups, KH, KW)."""
-    return _conv("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
-
-
-@aliases(input="x")
-def conv3d(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-    data_format: str = "NCDHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, D, H, W) with a weight (O, C/groups, KD, KH, KW)."""
-    return _conv("conv3d", 3, x, weight, bias, stride, padding, dilation, groups, data_format)
+conv1d, conv2d, conv3d = of_axes(
+    "conv{}d", "The cross-correlation of {x} with a weight (O, C/groups, {k}).", _conv, shaped, aliases(input="x")
+)
 
 
 def _extra(op: str, natural: Sizes, steps: Sizes, output_padding: Any, output_size: Any) -> Sizes:
@@ -102,55 +83,38 @@ def _extra(op: str, natural: Sizes, steps: Sizes, output_padding: Any, output_si
     return tuple(m - n for m, n in zip(size, natural))
 
 
-@shaped
-def _conv_transpose(
-    op: str, axes: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
-    dilation: Any, groups: int, output_size: Any, data_format: str,
-) -> Any:  # fmt: skip
-    x, weight, bias = _operands(op, x, weight, bias)
-    last = channels_last(op, data_format, axes)
-    steps, apart = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
-    pads = paddings(op, padding, axes, last)
+def _conv_transpose(op: str, axes: int) -> Any:
+    def conv(
+        x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = LAYOUTS[axes][0],
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        x, weight, bias = _operands(op, x, weight, bias)
+        last = channels_last(op, data_format, axes)
+        steps, apart = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
+        pads = paddings(op, padding, axes, last)
 
-    def compute(x: Any) -> Any:
-        size, w = _shapes(op, x, weight, axes)
-        around, spread = _around(pads, size, w, steps, apart)
-        natural = win.transposed_size(size[2:], w[2:], steps, around, spread, (0,) * axes)
-        extra = _extra(op, natural, steps, output_padding, output_size)
-        plan = win.transposed_convolution(op, size, w, _shape(bias), steps, around, spread, groups, extra)
-        return cv.convolve_transpose(x, weight, bias, **plan)
+        def compute(x: Any) -> Any:
+            size, w = _shapes(op, x, weight, axes)
+            around, spread = _around(pads, size, w, steps, apart)
+            natural = win.transposed_size(size[2:], w[2:], steps, around, spread, (0,) * axes)
+            extra = _extra(op, natural, steps, output_padding, output_size)
+            plan = win.transposed_convolution(op, size, w, _shape(bias), steps, around, spread, groups, extra)
+            return cv.convolve_transpose(x, weight, bias, **plan)
 
-    return channels_first(compute, x, last) if last else compute(x)
+        return channels_first(compute, x, last) if last else compute(x)
+
+    return conv
 
 
-def conv1d_transpose(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCL", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The transpose of conv1d: (N, C, L) with a weight (C, O/groups, K)."""
-    return _conv_transpose(
-        "conv1d_transpose", 1, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size,
-        data_format,
-    )  # fmt: skip
+conv1d_transpose, _conv2d_transpose, conv3d_transpose = of_axes(
+    "conv{}d_transpose", "The transpose of conv{n}d: {x} with a weight (C, O/groups, {k}).", _conv_transpose, shaped
+)
 
 
 def conv2d_transpose(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     dilation: Any = 1, groups: int = 1, output_size: Any = None, data_format: str = "NCHW", name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The transpose of conv2d: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
-    return _conv_transpose(
-        "conv2d_transpose", 2, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size,
-        data_format,
-    )  # fmt: skip
-
-
-def conv3d_transpose(
-    x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-    groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCDHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The transpose of conv3d: (N, C, D, H, W) with a weight (C, O/groups, KD, KH, KW)."""
-    return _conv_transpose(
-        "conv3d_transpose", 3, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size,
-        data_format,
-    )  # fmt: skip
+    """The transpose of conv2d: (N, C, H, W) with a weight (C, O/groups, KH, KW); dilation and groups change places."""
+    return _conv2d_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)

@@ -9,28 +9,28 @@ import numpy as np
 
 from .....core.value import Value, dtype_of, ndim_of, shape_of
 from .....learn import losses as formulas
+from .....learn.losses import check_reduction, reduced
 from .....ops import elementwise as ew
 from .....ops import loss as ls
 from .....ops import reduction as rd
-from .....ops import selection as sel
 from .....ops.activation import relu, sigmoid
 from .....ops.comparison import equal
 from .....ops.structural import broadcast_to, reshape
 from ...._shared.axes import length_of
 from ..._api import to_dtype
 from ..._promote import pair
-from ._arguments import check_reduction, constant, fixed, floating, reduced, tensor
+from ._arguments import constant, fixed, floating, tensor_argument
 from .common import pairwise_distance
 
 
 def _both(op: str, input: Any, label: Any) -> tuple[Any, Any]:
     """Prediction and label in one dtype; raises ValueError where they are no tensors."""
-    return pair(op, floating(op, input, "input"), tensor(op, label, "label"))
+    return pair(op, floating(op, input, "input"), tensor_argument(op, label, "label"))
 
 
 def _alike(op: str, input: Any, label: Any, error: type[Exception] = ValueError) -> tuple[Any, Any]:
     """Prediction and label, which must have one dtype; raises `error` where they have not."""
-    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
     if dtype_of(x) != dtype_of(y):
         raise error(f"{op}: input is {x.dtype} and label {y.dtype}; convert one with astype()")
     return x, y
@@ -50,7 +50,7 @@ def _common(op: str, x: Any, y: Any) -> tuple[Any, Any]:
 
 def _weighted(op: str, losses: Any, weight: Any, reduction: str) -> Any:
     """Losses times weights, reduced; the mean is over the losses."""
-    return reduced(ew.multiply(*pair(op, losses, weight)), reduction)
+    return reduced(ew.multiply(*pair(op, losses, weight)), reduction, op)
 
 
 # ------------------------------------------------------------------------------------------ differences
@@ -60,7 +60,7 @@ def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None =
     """The squared difference of input and label."""
     check_reduction("mse_loss", reduction)
     if isinstance(input, Value) and dtype_of(input).kind in "iu":  # the mean of integers is cut to one
-        square = (input - tensor("mse_loss", label, "label")).square()
+        square = (input - tensor_argument("mse_loss", label, "label")).square()
         return square if reduction == "none" else square.mean() if reduction == "mean" else square.sum()
     x, y = _both("mse_loss", input, label)
     if shape_of(x) != shape_of(y):
@@ -75,9 +75,8 @@ def square_error_cost(input: Any, label: Any) -> Any:
 
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """The absolute difference of input and label."""
-    check_reduction("l1_loss", reduction)
-    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
-    return reduced(ew.absolute_stopped(ew.subtract(x, y)), reduction)
+    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor_argument("l1_loss", label, "label"))
+    return reduced(ew.absolute_stopped(ew.subtract(x, y)), reduction, "l1_loss")
 
 
 def smooth_l1_loss(
@@ -98,7 +97,7 @@ def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str 
     """log(1 + exp(-label * input)) for labels 1 and -1."""
     check_reduction("soft_margin_loss", reduction)
     x = floating("soft_margin_loss", input, "input")
-    y = to_dtype(tensor("soft_margin_loss", label, "label"), dtype_of(x))
+    y = to_dtype(tensor_argument("soft_margin_loss", label, "label"), dtype_of(x))
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(
             f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape"
@@ -192,16 +191,11 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
 
 def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None) -> Any:
     """The Kullback-Leibler divergence label (log label - input), where input holds log-probabilities."""
-    if reduction not in ("mean", "sum", "none", "batchmean"):
-        raise ValueError(f"kl_div: reduction must be 'mean', 'batchmean', 'sum' or 'none', got {reduction!r}")
     x, y = _alike("kl_div", input, label)
     if ndim_of(x) != ndim_of(y):
         raise ValueError(f"kl_div: input {list(shape_of(x))} and label {list(shape_of(y))} must have as many axes")
     losses = formulas.kl_divergence(x, fixed(y), log_target, positive_only=True)
-    if reduction != "batchmean":
-        return reduced(losses, reduction)
-    total = reduced(losses, "sum")
-    return ew.divide(total, constant(shape_of(x)[0], total)) if shape_of(x) else total
+    return formulas.divergence(losses, reduction, "kl_div", tuple(shape_of(x)))
 
 
 def poisson_nll_loss(
@@ -210,11 +204,10 @@ def poisson_nll_loss(
 ) -> Any:  # fmt: skip
     """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
     op = "poisson_nll_loss"
-    check_reduction(op, reduction)
     if epsilon <= 0:
         raise ValueError(f"{op}: epsilon must be positive, got {epsilon}")
     x, y = _both(op, input, label)
-    return reduced(formulas.poisson_nll(x, y, log_input, full, epsilon), reduction)
+    return reduced(formulas.poisson_nll(x, y, log_input, full, epsilon), reduction, op)
 
 
 def gaussian_nll_loss(
@@ -226,7 +219,6 @@ def gaussian_nll_loss(
     Raises ValueError for a negative variance or a shape that does not fit.
     """
     op = "gaussian_nll_loss"
-    check_reduction(op, reduction)
     x, y = _both(op, input, label)
     v = floating(op, variance, "variance")
     shape, got = tuple(shape_of(x)), tuple(shape_of(v))
@@ -237,7 +229,7 @@ def gaussian_nll_loss(
             raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
     if isinstance(v._a, np.ndarray) and (v._a < 0).any():
         raise ValueError(f"{op}: the variance must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, to_dtype(fixed(v), dtype_of(x)), full, epsilon), reduction)
+    return reduced(formulas.gaussian_nll(x, y, to_dtype(fixed(v), dtype_of(x)), full, epsilon), reduction, op)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -261,20 +253,18 @@ def margin_ranking_loss(
     input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """max(0, -label (input - other) + margin): label 1 wants input the larger, -1 other."""
-    check_reduction("margin_ranking_loss", reduction)
     x, y = _both("margin_ranking_loss", input, other)
-    x, label = pair("margin_ranking_loss", x, tensor("margin_ranking_loss", label, "label"))
-    return reduced(formulas.margin_ranking(x, y, label, margin, relu), reduction)
+    x, label = pair("margin_ranking_loss", x, tensor_argument("margin_ranking_loss", label, "label"))
+    return reduced(formulas.margin_ranking(x, y, label, margin, relu), reduction, "margin_ranking_loss")
 
 
 def hinge_embedding_loss(
     input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """The input where the label is 1, max(0, margin - input) where it is -1."""
-    check_reduction("hinge_embedding_loss", reduction)
-    x, y = floating("hinge_embedding_loss", input, "input"), tensor("hinge_embedding_loss", label, "label")
+    x, y = floating("hinge_embedding_loss", input, "input"), tensor_argument("hinge_embedding_loss", label, "label")
     near, apart = (equal(y, constant(sign, y)) for sign in (1, -1))
-    return reduced(formulas.hinge_embedding(x, near, apart, margin, relu), reduction)
+    return reduced(formulas.hinge_embedding(x, near, apart, margin, relu), reduction, "hinge_embedding_loss")
 
 
 def cosine_embedding_loss(
@@ -282,7 +272,6 @@ def cosine_embedding_loss(
 ) -> Any:
     """1 - cos(input1, input2) where the label is 1, max(0, cos - margin) where it is -1."""
     op = "cosine_embedding_loss"
-    check_reduction(op, reduction)
     x, y = _both(op, input1, input2)
     if tuple(shape_of(x)) != tuple(shape_of(y)) or ndim_of(x) > 2 or ndim_of(label) != ndim_of(x) - 1:
         raise ValueError(
@@ -291,13 +280,8 @@ def cosine_embedding_loss(
         )
     if not -1 <= margin <= 1:
         raise ValueError(f"{op}: margin must lie in [-1, 1], got {margin}")
-
-    def inner(a: Any, b: Any) -> Any:
-        return rd.sum(a * b, axis=(ndim_of(a) - 1,), keepdims=False)
-
     near, apart = (equal(label, constant(sign, label)) for sign in (1, -1))
-    losses = formulas.cosine_embedding(inner(x, y), inner(x, x), inner(y, y), near, apart, margin)
-    return reduced(losses, reduction)
+    return reduced(formulas.cosine_embedding(x, y, ndim_of(x) - 1, near, apart, margin), reduction, op)
 
 
 def triplet_margin_loss(
@@ -316,18 +300,14 @@ def triplet_margin_with_distance_loss(
 ) -> Any:  # fmt: skip
     """max(0, margin + d(input, positive) - d(input, negative)) for a distance function d."""
     op = "triplet_margin_with_distance_loss"
-    check_reduction(op, reduction)
     if margin < 0:
         raise ValueError(f"{op}: margin must not be negative, got {margin}")
-    shapes = {tuple(shape_of(tensor(op, x, name))) for name, x in
+    shapes = {tuple(shape_of(tensor_argument(op, x, name))) for name, x in
               (("input", input), ("positive", positive), ("negative", negative))}  # fmt: skip
     if len(shapes) > 1:
         raise ValueError(f"{op}: input, positive and negative must have one shape, got {sorted(shapes)}")
     distance = pairwise_distance if distance_function is None else distance_function
-    near, far = distance(input, positive), distance(input, negative)
-    if swap:
-        far = sel.minimum(far, distance(positive, negative), ties="half")
-    return reduced(formulas.triplet(near, far, margin), reduction)
+    return reduced(formulas.triplet(distance, input, positive, negative, margin, swap), reduction, op)
 
 
 def multi_label_soft_margin_loss(
@@ -335,8 +315,7 @@ def multi_label_soft_margin_loss(
 ) -> Any:
     """The mean over classes of the binary cross entropies of the sigmoids of the inputs."""
     op = "multi_label_soft_margin_loss"
-    check_reduction(op, reduction)
     x, y = _both(op, input, label)
     _one_shape(op, x, y)
     weight = None if weight is None else to_dtype(weight, dtype_of(x))
-    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction)
+    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction, op)

@@ -12,7 +12,7 @@ from .....ops import norms as nr
 from .....ops import selection as sel
 from .....ops import structural as st
 from ..._api import aliases, write_out
-from ._arguments import axis_of, channels_first, constant, floating, tensor
+from ._arguments import axis_of, channels_first, constant, floating, tensor_argument
 
 
 def _last(op: str, data_format: str, ndim: int) -> bool:
@@ -45,8 +45,8 @@ def batch_norm(
     x = floating(op, x)
     if ndim_of(x) < 2:
         raise AssertionError(f"{op}: wanted 2 dimensions or more (batch, channels, ...), got shape {list(shape_of(x))}")
-    tensor(op, running_mean, "running_mean")
-    tensor(op, running_var, "running_var")
+    tensor_argument(op, running_mean, "running_mean")
+    tensor_argument(op, running_var, "running_var")
     by_running = (not training) if use_global_stats is None else bool(use_global_stats)
     last = _last(op, data_format, ndim_of(x))
 

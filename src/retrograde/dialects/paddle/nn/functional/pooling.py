@@ -13,9 +13,10 @@ from .....learn.layers import windows as win
 from .....ops import elementwise as ew
 from .....ops import pooling as pl
 from .....ops.structural import cast
+from ...._shared.spatial import of_axes
 from ..._api import FUNCTIONS, aliases
 from ..._tensor import from_array
-from ._arguments import Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
+from ._arguments import LAYOUTS, Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
 
 def _space(op: str, x: Any, axes: int) -> Sizes:
@@ -67,49 +68,45 @@ def _fractional_windows(n: int, parts: int, kernel: int | None, u: float) -> np.
     return np.minimum(starts[:, None] + reach, ends[:, None] - 1)
 
 
-def _fractional(op: str, axes: int, x: Any, output_size: Any, kernel_size: Any, random_u: Any, return_mask: bool) -> Any:
-    x = floating(op, x)
-    size = _space(op, x, axes)
-    given = [output_size] * axes if isinstance(output_size, int) else list(output_size)
-    parts = [n if m is None else int(m) for n, m in zip(size, given)]
-    kernel = [None] * axes if kernel_size is None else list(per_axis(op, "kernel_size", kernel_size, axes))
-    u = float(_uniform().numpy()[0]) if random_u is None else float(random_u)
-    if not 0 < u < 1:
-        raise ValueError(f"{op}: random_u must lie between 0 and 1, got {u}")
-    if any(m < 1 or (w is not None and m + w - 1 > n) for n, m, w in zip(size, parts, kernel)):
-        raise ValueError(f"{op}: {parts} windows do not fit the sizes {list(size)}")
-    flat = np.zeros((1,) * (2 * axes), np.int64)
-    for k, (n, m, window) in enumerate(zip(size, parts, kernel)):
-        at = _fractional_windows(n, m, window, u)
-        spread = [1] * (2 * axes)
-        spread[k], spread[axes + k] = at.shape
-        flat = flat * n + at.reshape(spread)
-    array = concrete(op, x)
-    flat = flat.reshape(*parts, -1)
-    best = array.reshape(*array.shape[:2], -1)[:, :, flat].argmax(-1)
-    places = np.take_along_axis(np.broadcast_to(flat, (*best.shape, flat.shape[-1])), best[..., None], -1)[..., 0]
-    values = pl.pool_at(x, places, axes=axes)
-    return (values, from_array(places.astype(np.int32))) if return_mask else values
+def _fractional(op: str, axes: int) -> Any:
+    def pool(
+        x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        x = floating(op, x)
+        size = _space(op, x, axes)
+        given = [output_size] * axes if isinstance(output_size, int) else list(output_size)
+        parts = [n if m is None else int(m) for n, m in zip(size, given)]
+        kernel = [None] * axes if kernel_size is None else list(per_axis(op, "kernel_size", kernel_size, axes))
+        u = float(_uniform().numpy()[0]) if random_u is None else float(random_u)
+        if not 0 < u < 1:
+            raise ValueError(f"{op}: random_u must lie between 0 and 1, got {u}")
+        if any(m < 1 or (w is not None and m + w - 1 > n) for n, m, w in zip(size, parts, kernel)):
+            raise ValueError(f"{op}: {parts} windows do not fit the sizes {list(size)}")
+        flat = np.zeros((1,) * (2 * axes), np.int64)
+        for k, (n, m, window) in enumerate(zip(size, parts, kernel)):
+            at = _fractional_windows(n, m, window, u)
+            spread = [1] * (2 * axes)
+            spread[k], spread[axes + k] = at.shape
+            flat = flat * n + at.reshape(spread)
+        array = concrete(op, x)
+        flat = flat.reshape(*parts, -1)
+        best = array.reshape(*array.shape[:2], -1)[:, :, flat].argmax(-1)
+        places = np.take_along_axis(np.broadcast_to(flat, (*best.shape, flat.shape[-1])), best[..., None], -1)[..., 0]
+        values = pl.pool_at(x, places, axes=axes)
+        return (values, from_array(places.astype(np.int32))) if return_mask else values
+
+    return pool
 
 
 def _uniform() -> Any:
     return FUNCTIONS["uniform"]([1], "float32", 1e-6, 1.0)
 
 
-def fractional_max_pool2d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Maxima over windows of (N, C, H, W) whose distances are a random sequence of two (Graham, 2014)."""
-    return _fractional("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
-
-
-def fractional_max_pool3d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """Maxima over windows of (N, C, D, H, W) whose distances are a random sequence of two (Graham, 2014)."""
-    return _fractional("fractional_max_pool3d", 3, x, output_size, kernel_size, random_u, return_mask)
+fractional_max_pool2d, fractional_max_pool3d = of_axes(
+    "fractional_max_pool{}d", "Maxima over windows of {x} whose distances are a random sequence of two (Graham, 2014).",
+    _fractional, axes=(2, 3),
+)  # fmt: skip
 
 
 @shaped
@@ -135,28 +132,27 @@ def _mask(places: Any) -> Any:
     return cast(places, dtype=np.dtype(np.int32))
 
 
+def _maxima(op: str, axes: int) -> Any:
+    def pool(
+        x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+        ceil_mode: bool = False, data_format: str = LAYOUTS[axes][0], name: str | None = None,
+    ) -> Any:  # fmt: skip
+        return _max_pool(op, axes, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+
+    return pool
+
+
+max_pool2d, max_pool3d = of_axes(
+    "max_pool{}d", "The largest element of each window of {x}, and its index{flat} if asked.", _maxima, axes=(2, 3)
+)
+
+
 def max_pool1d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
     ceil_mode: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
     """The largest element of each window of (N, C, L), and its index if asked."""
     return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
-
-
-def max_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-    ceil_mode: bool = False, data_format: str = "NCHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The largest element of each window of (N, C, H, W), and its index in the flattened image if asked."""
-    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
-
-
-def max_pool3d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-    ceil_mode: bool = False, data_format: str = "NCDHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The largest element of each window of (N, C, D, H, W), and its index in the flattened space if asked."""
-    return _max_pool("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
 # ------------------------------------------------------------------------------------------ averages
@@ -187,60 +183,44 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
-def avg_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
-    divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The mean of each window of (N, C, H, W), or its sum over a divisor; padding counts unless `exclusive`."""
-    return _avg_pool(
-        "avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
-    )
+def _means(op: str, axes: int) -> Any:
+    def pool(
+        x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
+        divisor_override: Any = None, data_format: str = LAYOUTS[axes][0], name: str | None = None,
+    ) -> Any:  # fmt: skip
+        return _avg_pool(op, axes, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
+
+    return pool
 
 
-def avg_pool3d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
-    divisor_override: Any = None, data_format: str = "NCDHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The mean of each window of (N, C, D, H, W), or its sum over a divisor; padding counts unless `exclusive`."""
-    return _avg_pool(
-        "avg_pool3d", 3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
-    )
-
+avg_pool2d, avg_pool3d = of_axes(
+    "avg_pool{}d", "The mean of each window of {x}, or its sum over a divisor; padding counts unless `exclusive`.", _means,
+    axes=(2, 3),
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ p-norms
 
 
-def _lp_pool(
-    op: str, axes: int, x: Any, norm_type: float, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
-    data_format: str,
-) -> Any:  # fmt: skip
-    x, p = floating(op, x), float(norm_type)
-    if p == 0:
-        raise ValueError(f"{op}: norm_type must not be 0")
-    if p == math.inf:
-        return _max_pool(op, axes, x, kernel_size, stride, padding, False, ceil_mode, data_format)
-    powers = ew.power_by(x, exponent=p)
-    sums = _avg_pool(op, axes, powers, kernel_size, stride, padding, ceil_mode, False, 1, data_format)
-    return ew.power_by(sums, exponent=1.0 / p)
+def _lp_pool(op: str, axes: int) -> Any:
+    def pool(
+        x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        data_format: str = LAYOUTS[axes][0], name: str | None = None,
+    ) -> Any:  # fmt: skip
+        x, p = floating(op, x), float(norm_type)
+        if p == 0:
+            raise ValueError(f"{op}: norm_type must not be 0")
+        if p == math.inf:
+            return _max_pool(op, axes, x, kernel_size, stride, padding, False, ceil_mode, data_format)
+        powers = ew.power_by(x, exponent=p)
+        sums = _avg_pool(op, axes, powers, kernel_size, stride, padding, ceil_mode, False, 1, data_format)
+        return ew.power_by(sums, exponent=1.0 / p)
+
+    return pool
 
 
-@aliases(input="x")
-def lp_pool1d(
-    x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    data_format: str = "NCL", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The p-norm of each window of (N, C, L)."""
-    return _lp_pool("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
-
-
-@aliases(input="x")
-def lp_pool2d(
-    x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    data_format: str = "NCHW", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The p-norm of each window of (N, C, H, W)."""
-    return _lp_pool("lp_pool2d", 2, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
-
+lp_pool1d, lp_pool2d = of_axes(
+    "lp_pool{}d", "The p-norm of each window of {x}.", _lp_pool, aliases(input="x"), axes=(1, 2)
+)
 
 # ------------------------------------------------------------------------------------------ adaptive
 
@@ -256,106 +236,74 @@ def _parts(op: str, size: Sizes, output_size: Any) -> Sizes:
     return parts
 
 
-@shaped
-def _adaptive_avg(op: str, axes: int, x: Any, output_size: Any, data_format: str) -> Any:
-    def compute(x: Any) -> Any:
-        return win.adaptive_avg_pool(x, _parts(op, _space(op, x, axes), output_size))
+def _adaptive_avg(op: str, axes: int) -> Any:
+    def pool(x: Any, output_size: Any, data_format: str = LAYOUTS[axes][0], name: str | None = None) -> Any:
+        def compute(x: Any) -> Any:
+            return win.adaptive_avg_pool(x, _parts(op, _space(op, x, axes), output_size))
 
-    return channels_first(compute, floating(op, x), channels_last(op, data_format, axes))
+        return channels_first(compute, floating(op, x), channels_last(op, data_format, axes))
+
+    return pool
+
+
+_row_means, adaptive_avg_pool2d, adaptive_avg_pool3d = of_axes(
+    "adaptive_avg_pool{}d", "The means of the parts of {x}.", _adaptive_avg, shaped, aliases(input="x")
+)
 
 
 @aliases(input="x")
 def adaptive_avg_pool1d(x: Any, output_size: Any, name: str | None = None) -> Any:
     """The means of `output_size` parts of (N, C, L)."""
-    return _adaptive_avg("adaptive_avg_pool1d", 1, x, output_size, "NCL")
+    return _row_means(x, output_size)
 
 
-@aliases(input="x")
-def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
-    """The means of the parts of (N, C, H, W)."""
-    return _adaptive_avg("adaptive_avg_pool2d", 2, x, output_size, data_format)
+def _adaptive_max(op: str, axes: int) -> Any:
+    def pool(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+        x = floating(op, x)
+        out = win.adaptive_max_pool(x, _parts(op, _space(op, x, axes), output_size), return_mask)
+        return (out[0], _mask(out[1])) if return_mask else out
+
+    return pool
 
 
-@aliases(input="x")
-def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Any:
-    """The means of the parts of (N, C, D, H, W)."""
-    return _adaptive_avg("adaptive_avg_pool3d", 3, x, output_size, data_format)
-
-
-@shaped
-def _adaptive_max(op: str, axes: int, x: Any, output_size: Any, return_mask: bool) -> Any:
-    x = floating(op, x)
-    out = win.adaptive_max_pool(x, _parts(op, _space(op, x, axes), output_size), return_mask)
-    return (out[0], _mask(out[1])) if return_mask else out
-
-
-@aliases(input="x")
-def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest elements of `output_size` parts of (N, C, L), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool1d", 1, x, output_size, return_mask)
-
-
-@aliases(input="x")
-def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest elements of the parts of (N, C, H, W), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool2d", 2, x, output_size, return_mask)
-
-
-@aliases(input="x")
-def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest elements of the parts of (N, C, D, H, W), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool3d", 3, x, output_size, return_mask)
-
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = of_axes(
+    "adaptive_max_pool{}d", "The largest elements of the parts of {x}, and their indices if asked.", _adaptive_max, shaped,
+    aliases(input="x"),
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ unpooling
 
 
-def _unpool(
-    op: str, axes: int, x: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, data_format: str,
-    output_size: Any,
-) -> Any:  # fmt: skip
-    x = floating(op, x)
-    if channels_last(op, data_format, axes):
-        raise ValueError(f"{op}: only channels first is possible, got data_format={data_format!r}")
-    size = _space(op, x, axes)
-    if tuple(shape_of(indices)) != tuple(shape_of(x)):
-        raise ValueError(
-            f"{op}: indices of shape {list(shape_of(indices))} do not fit an input of shape {list(shape_of(x))}"
-        )
-    kernel = per_axis(op, "kernel_size", kernel_size, axes)
-    steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
-    pads = per_axis(op, "padding", padding, axes)
-    default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
-    target = default
-    if output_size is not None:
-        target = tuple(int(n) for n in output_size)[-axes:]
-        if len(target) != axes or any(not n - s < m < n + s for m, n, s in zip(target, default, steps)):
-            raise ValueError(f"{op}: output_size {list(output_size)} is too far from {list(default)}")
-    places = cast(indices, dtype=np.dtype(np.int64))
-    if axes == 1:
-        return win.from_row(pl.unpool(win.as_row(x), win.as_row(places), size=(1, *target)))
-    return pl.unpool(x, places, size=target)
+def _unpool(op: str, axes: int) -> Any:
+    def unpool(
+        x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = LAYOUTS[axes][0],
+        output_size: Any = None, name: str | None = None,
+    ) -> Any:  # fmt: skip
+        x = floating(op, x)
+        if channels_last(op, data_format, axes):
+            raise ValueError(f"{op}: only channels first is possible, got data_format={data_format!r}")
+        size = _space(op, x, axes)
+        if tuple(shape_of(indices)) != tuple(shape_of(x)):
+            raise ValueError(
+                f"{op}: indices of shape {list(shape_of(indices))} do not fit an input of shape {list(shape_of(x))}"
+            )
+        kernel = per_axis(op, "kernel_size", kernel_size, axes)
+        steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
+        pads = per_axis(op, "padding", padding, axes)
+        default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
+        target = default
+        if output_size is not None:
+            target = tuple(int(n) for n in output_size)[-axes:]
+            if len(target) != axes or any(not n - s < m < n + s for m, n, s in zip(target, default, steps)):
+                raise ValueError(f"{op}: output_size {list(output_size)} is too far from {list(default)}")
+        places = cast(indices, dtype=np.dtype(np.int64))
+        if axes == 1:
+            return win.from_row(pl.unpool(win.as_row(x), win.as_row(places), size=(1, *target)))
+        return pl.unpool(x, places, size=target)
+
+    return unpool
 
 
-def max_unpool1d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCL",
-    output_size: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The maxima of max_pool1d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, data_format, output_size)
-
-
-def max_unpool2d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCHW",
-    output_size: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The maxima of max_pool2d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
-
-
-def max_unpool3d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCDHW",
-    output_size: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The maxima of max_pool3d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
+max_unpool1d, max_unpool2d, max_unpool3d = of_axes(
+    "max_unpool{}d", "The maxima of max_pool{n}d back in their places, zeros elsewhere.", _unpool
+)

@@ -15,7 +15,7 @@ from .....ops import manipulation as mp
 from .....ops import resample as rs
 from .....ops import structural as st
 from ..._api import aliases
-from ._arguments import channels_first, floating, paddings, per_axis, tensor
+from ._arguments import channels_first, floating, paddings, per_axis, tensor_argument
 from .common import pad
 
 _KINDS = {
@@ -148,7 +148,7 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
 def _layout(op: str, x: Any, data_format: str) -> bool:
     if data_format not in ("NCHW", "NHWC"):
         raise ValueError(f"{op}: data_format must be 'NCHW' or 'NHWC', got {data_format!r}")
-    if ndim_of(tensor(op, x)) != 4:
+    if ndim_of(tensor_argument(op, x)) != 4:
         raise ValueError(f"{op}: wanted 4 dimensions, got shape {list(shape_of(x))}")
     return data_format == "NHWC"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...._shared.spatial import classes_of_axes
 from ..._device import check_device
 from .. import functional as F
 from ..functional._arguments import per_axis
@@ -99,22 +100,9 @@ class _ConvNd(_Conv):
         return f(x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format)
 
 
-class Conv1D(_ConvNd):
-    """The cross-correlation of (N, C, L) with trained weights (out, in / groups, k)."""
-
-    _axes = 1
-
-
-class Conv2D(_ConvNd):
-    """The cross-correlation of (N, C, H, W) with trained weights (out, in / groups, kh, kw)."""
-
-    _axes = 2
-
-
-class Conv3D(_ConvNd):
-    """The cross-correlation of (N, C, D, H, W) with trained weights (out, in / groups, kd, kh, kw)."""
-
-    _axes = 3
+Conv1D, Conv2D, Conv3D = classes_of_axes(
+    _ConvNd, "Conv{}D", "The cross-correlation of {x} with trained weights (out, in / groups, {k})."
+)
 
 
 class _ConvNdTranspose(_Conv):
@@ -154,13 +142,8 @@ class Conv1DTranspose(_ConvNdTranspose):
                          weight_attr, bias_attr, data_format)  # fmt: skip
 
 
-class Conv2DTranspose(_ConvNdTranspose):
-    """The transpose of Conv2D, with trained weights (in, out / groups, kh, kw)."""
+Conv2DTranspose, Conv3DTranspose = classes_of_axes(
+    _ConvNdTranspose, "Conv{}DTranspose", "The transpose of Conv{n}D, with trained weights (in, out / groups, {k}).", (2, 3)
+)
 
-    _axes = 2
 
-
-class Conv3DTranspose(_ConvNdTranspose):
-    """The transpose of Conv3D, with trained weights (in, out / groups, kd, kh, kw)."""
-
-    _axes = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .....learn.losses import check_reduction
 from .. import functional as F
 from ._row import layer
 from .layers import Layer
@@ -19,8 +20,7 @@ def _loss(name: str, options: str, f: Callable[..., Any], doc: str, **more: Any)
 
 def _check_reduction(loss: Any) -> None:
     """Raise ValueError for a reduction that there is not."""
-    if loss._reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{type(loss).__name__}: reduction must be 'mean', 'sum' or 'none', got {loss._reduction!r}")
+    check_reduction(type(loss).__name__, loss._reduction)
 
 
 def _check_margin(loss: Any) -> None:

@@ -9,12 +9,24 @@ from .....core.value import ndim_of, shape_of
 from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....ops.contraction import matmul
+from ...._shared.spatial import classes_of_axes
 from ..._api import aliases
 from ..._parameter import ParamAttr
 from .. import functional as F
 from ..initializer import Constant, Normal
 from ._row import layer
 from .layers import Layer
+
+_RANKS, _FORMATS = ((), (2, 3), (4,), (5,)), ("NCHW", "NCL", "NCHW", "NCDHW")
+"""How many dimensions a layer takes, and its layout, by the number of axes in space; with 0 it takes any number."""
+
+
+def _check_rank(layer: Any, x: Any) -> None:
+    """Raise ValueError for a number of dimensions that a layer does not take."""
+    ranks = _RANKS[layer._axes]
+    if ranks and ndim_of(x) not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        raise ValueError(f"{type(layer).__name__}: wanted {wanted} dimensions, got shape {list(shape_of(x))}")
 
 
 class _BatchNorm(Layer):
@@ -23,8 +35,7 @@ class _BatchNorm(Layer):
     In training the running `_mean` and `_variance` become momentum * old + (1 - momentum) * the batch's.
     """
 
-    _ndims: tuple[int, ...] = ()
-    _default_format = "NCHW"
+    _axes = 0
 
     def __init__(
         self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
@@ -34,7 +45,7 @@ class _BatchNorm(Layer):
         super().__init__()
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._weight_attr, self._bias_attr = weight_attr, bias_attr
-        self._data_format = self._default_format if data_format is None else data_format
+        self._data_format = _FORMATS[self._axes] if data_format is None else data_format
         self._use_global_stats, self._name = use_global_stats, name
         shape = [num_features]
         self.weight = self.create_parameter(shape, weight_attr, dtype, default_initializer=Constant(1.0))
@@ -47,9 +58,7 @@ class _BatchNorm(Layer):
 
     def forward(self, input: Any) -> Any:
         """The normalised input; raises ValueError for another number of dimensions."""
-        if self._ndims and ndim_of(input) not in self._ndims:
-            wanted = " or ".join(map(str, self._ndims))
-            raise ValueError(f"{type(self).__name__}: wanted {wanted} dimensions, got shape {list(shape_of(input))}")
+        _check_rank(self, input)
         # From the first call on a layout only says whether the channels are last; the text of the layer shows it.
         last = self._data_format.endswith("C") and self._data_format != "NC"
         self._data_format = "NHWC" if last else "NCHW"
@@ -66,22 +75,7 @@ class _BatchNorm(Layer):
         return text + (f", name={self._name}" if self._name else "")
 
 
-class BatchNorm1D(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
-
-    _ndims, _default_format = (2, 3), "NCL"
-
-
-class BatchNorm2D(_BatchNorm):
-    """Batch normalisation of (N, C, H, W)."""
-
-    _ndims = (4,)
-
-
-class BatchNorm3D(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
-
-    _ndims, _default_format = (5,), "NCDHW"
+BatchNorm1D, BatchNorm2D, BatchNorm3D = classes_of_axes(_BatchNorm, "BatchNorm{}D", "Batch normalisation of {x}.")
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -143,8 +137,7 @@ class _InstanceNorm(Layer):
     There are no running statistics, so `momentum` changes nothing.
     """
 
-    _ndims: tuple[int, ...] = ()
-    _default_format = "NCHW"
+    _axes = 0
 
     def __init__(
         self, num_features: int, epsilon: float = 1e-05, momentum: float = 0.9, weight_attr: Any = None,
@@ -154,15 +147,13 @@ class _InstanceNorm(Layer):
         if (weight_attr is False) != (bias_attr is False):
             raise AssertionError(f"{type(self).__name__}: weight_attr and bias_attr must both be False, or neither")
         self._num_features, self._epsilon = num_features, epsilon
-        self._data_format, self._name = self._default_format if data_format is None else data_format, name
+        self._data_format, self._name = _FORMATS[self._axes] if data_format is None else data_format, name
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """The normalised input; raises ValueError for another number of dimensions."""
-        if ndim_of(input) not in self._ndims:
-            wanted = " or ".join(map(str, self._ndims))
-            raise ValueError(f"{type(self).__name__}: wanted {wanted} dimensions, got shape {list(shape_of(input))}")
+        _check_rank(self, input)
         return F.instance_norm(
             input, weight=self.scale, bias=self.bias, eps=self._epsilon,
             data_format=self._data_format if ndim_of(input) > 2 else "NC",
@@ -173,22 +164,9 @@ class _InstanceNorm(Layer):
         return f"num_features={self._num_features}, epsilon={self._epsilon}"
 
 
-class InstanceNorm1D(_InstanceNorm):
-    """Instance normalisation of (N, C) or (N, C, L)."""
-
-    _ndims, _default_format = (2, 3), "NCL"
-
-
-class InstanceNorm2D(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W)."""
-
-    _ndims = (4,)
-
-
-class InstanceNorm3D(_InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W)."""
-
-    _ndims, _default_format = (5,), "NCDHW"
+InstanceNorm1D, InstanceNorm2D, InstanceNorm3D = classes_of_axes(
+    _InstanceNorm, "InstanceNorm{}D", "Instance normalisation of {x}."
+)
 
 
 class LayerNorm(Layer):

@@ -17,7 +17,7 @@ from .....ops.selection import where
 from ..._dtype import as_dtype
 from ..._tensor import from_array
 from .. import functional as F
-from ..functional._arguments import move_axis, tensor
+from ..functional._arguments import move_axis, tensor_argument
 from ..initializer import Uniform
 from .container import LayerList
 from .layers import Layer
@@ -78,7 +78,7 @@ class _Cell(RNNCellBase):
         return None
 
     def _stepped(self, inputs: Any, states: Any) -> tuple[Any, ...]:
-        tensor(type(self).__name__, inputs, "inputs")
+        tensor_argument(type(self).__name__, inputs, "inputs")
         given = self.get_initial_states(inputs) if states is None else states
         state = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         return rec.cell(self._mode, inputs, state, self.weights())
@@ -176,7 +176,7 @@ class GRUCell(_Cell):
 
 def _lengths(x: Any) -> np.ndarray | None:
     return (
-        None if x is None else concrete("rnn", tensor("rnn", x, "sequence_length")).astype(np.int64)
+        None if x is None else concrete("rnn", tensor_argument("rnn", x, "sequence_length")).astype(np.int64)
     )
 
 
@@ -285,7 +285,7 @@ class RNNBase(LayerList):
     def forward(self, inputs: Any, initial_states: Any = None, sequence_length: Any = None) -> Any:
         """The outputs of the last layer, and the last states of all (layers and directions in front)."""
         own = type(self).__name__
-        tensor(own, inputs, "inputs")
+        tensor_argument(own, inputs, "inputs")
         if len(shape_of(inputs)) != 3:
             raise ValueError(f"{own}: inputs must have 3 dimensions, got shape {list(shape_of(inputs))}")
         x = inputs if self.time_major else move_axis(inputs, 0, 1)

@@ -120,20 +120,32 @@ def _activation(name: str) -> Any:
 
 
 class _Block(Layer):
-    """What the encoder's and the decoder's layers share: the feed-forward part and residual connections."""
+    """What the encoder's and the decoder's layers share: attention, the feed-forward part and residual connections."""
 
-    def _set_up(
-        self, d_model: int, dim_feedforward: int, dropout: float, activation: str, act_dropout: float | None,
-        normalize_before: bool, weight_attr: Any, bias_attr: Any, norms: int, eps: float,
+    _crossed = False
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int, dropout: float = 0.1, activation: str = "relu",
+        attn_dropout: float | None = None, act_dropout: float | None = None, normalize_before: bool = False,
+        weight_attr: Any = None, bias_attr: Any = None, layer_norm_eps: float = 1e-5,
     ) -> None:  # fmt: skip
+        config = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        super().__init__()
+        self._config = config
+        steps = 3 if self._crossed else 2
+        w, b = _attrs(weight_attr, steps), _attrs(bias_attr, steps)
+        rate = dropout if attn_dropout is None else attn_dropout
+        self.self_attn = MultiHeadAttention(d_model, nhead, rate, weight_attr=w[0], bias_attr=b[0])
+        if self._crossed:
+            self.cross_attn = MultiHeadAttention(d_model, nhead, rate, weight_attr=w[1], bias_attr=b[1])
         self.activation = _activation(activation)
         self.normalize_before = normalize_before
-        self.linear1 = Linear(d_model, dim_feedforward, weight_attr, bias_attr)
+        self.linear1 = Linear(d_model, dim_feedforward, w[-1], b[-1])
         self.dropout = Dropout(dropout if act_dropout is None else act_dropout, mode="upscale_in_train")
-        self.linear2 = Linear(dim_feedforward, d_model, weight_attr, bias_attr)
-        for i in range(1, norms + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps))
-        for i in range(1, norms + 1):
+        self.linear2 = Linear(dim_feedforward, d_model, w[-1], b[-1])
+        for i in range(1, steps + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps))
+        for i in range(1, steps + 1):
             setattr(self, f"dropout{i}", Dropout(dropout, mode="upscale_in_train"))
 
     def _residual(self, x: Any, i: int, f: Any) -> Any:
@@ -156,21 +168,6 @@ def _kept_cache(out: Any, held: list[Any]) -> Any:
 
 class TransformerEncoderLayer(_Block):
     """Self-attention and a feed-forward part, each with a residual connection (Vaswani et al. 2017)."""
-
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int, dropout: float = 0.1, activation: str = "relu",
-        attn_dropout: float | None = None, act_dropout: float | None = None, normalize_before: bool = False,
-        weight_attr: Any = None, bias_attr: Any = None, layer_norm_eps: float = 1e-5,
-    ) -> None:  # fmt: skip
-        config = _arguments(locals())
-        super().__init__()
-        self._config = config
-        w, b = _attrs(weight_attr, 2), _attrs(bias_attr, 2)
-        self.self_attn = MultiHeadAttention(
-            d_model, nhead, dropout if attn_dropout is None else attn_dropout, weight_attr=w[0], bias_attr=b[0]
-        )
-        self._set_up(d_model, dim_feedforward, dropout, activation, act_dropout, normalize_before, w[1], b[1], 2,
-                     layer_norm_eps)  # fmt: skip
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
         """The encoded sequence (batch, length, d_model); with a cache the longer cache too."""
@@ -196,28 +193,10 @@ def _made_anew(layer: Any) -> Any:
     return copy.deepcopy(layer) if config is None else type(layer)(**config)
 
 
-def _arguments(scope: dict[str, Any]) -> dict[str, Any]:
-    """What a constructor was called with, from its `locals()`."""
-    return {key: value for key, value in scope.items() if key not in ("self", "__class__")}
-
-
 class TransformerDecoderLayer(_Block):
     """Self-attention, attention to the encoder's output and a feed-forward part (Vaswani et al. 2017)."""
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int, dropout: float = 0.1, activation: str = "relu",
-        attn_dropout: float | None = None, act_dropout: float | None = None, normalize_before: bool = False,
-        weight_attr: Any = None, bias_attr: Any = None, layer_norm_eps: float = 1e-5,
-    ) -> None:  # fmt: skip
-        config = _arguments(locals())
-        super().__init__()
-        self._config = config
-        w, b = _attrs(weight_attr, 3), _attrs(bias_attr, 3)
-        rate = dropout if attn_dropout is None else attn_dropout
-        self.self_attn = MultiHeadAttention(d_model, nhead, rate, weight_attr=w[0], bias_attr=b[0])
-        self.cross_attn = MultiHeadAttention(d_model, nhead, rate, weight_attr=w[1], bias_attr=b[1])
-        self._set_up(d_model, dim_feedforward, dropout, activation, act_dropout, normalize_before, w[2], b[2], 3,
-                     layer_norm_eps)  # fmt: skip
+    _crossed = True
 
     def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
         """The decoded sequence (batch, length, d_model); with a cache the longer cache too."""
@@ -236,52 +215,52 @@ class TransformerDecoderLayer(_Block):
         return own, self.cross_attn.gen_cache(memory, memory, type=self.cross_attn.StaticCache)
 
 
-class TransformerEncoder(Layer):
+class _Stack(Layer):
+    """Layers on top of each other, and a normalisation at the end."""
+
+    def __init__(self, layer: Layer, num_layers: int, norm: Any = None) -> None:
+        super().__init__()
+        self.layers = _copies(layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def _through(self, x: Any, cache: Any, *others: Any) -> Any:
+        """What the layers make of x; with a list of caches the longer caches too."""
+        caches = []
+        for i, layer in enumerate(self.layers):
+            if cache is None:
+                x = layer(x, *others)
+            else:
+                x, grown = layer(x, *others, cache[i])
+                caches.append(grown)
+        if self.norm is not None:
+            x = self.norm(x)
+        return x if cache is None else (x, caches)
+
+
+class TransformerEncoder(_Stack):
     """Encoder layers on top of each other."""
 
     def __init__(self, encoder_layer: Layer, num_layers: int, norm: Any = None) -> None:
-        super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
-        self.num_layers, self.norm = num_layers, norm
+        super().__init__(encoder_layer, num_layers, norm)
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
         """The encoded sequence; with a list of caches the longer caches too."""
-        out, caches = src, []
-        for i, layer in enumerate(self.layers):
-            if cache is None:
-                out = layer(out, src_mask=src_mask)
-            else:
-                out, grown = layer(out, src_mask, cache[i])
-                caches.append(grown)
-        if self.norm is not None:
-            out = self.norm(out)
-        return out if cache is None else (out, caches)
+        return self._through(src, cache, src_mask)
 
     def gen_cache(self, src: Any) -> list[Any]:
         """The caches of the layers."""
         return [layer.gen_cache(src) for layer in self.layers]
 
 
-class TransformerDecoder(Layer):
+class TransformerDecoder(_Stack):
     """Decoder layers on top of each other."""
 
     def __init__(self, decoder_layer: Layer, num_layers: int, norm: Any = None) -> None:
-        super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
-        self.num_layers, self.norm = num_layers, norm
+        super().__init__(decoder_layer, num_layers, norm)
 
     def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
         """The decoded sequence; with a list of caches the longer caches too."""
-        out, caches = tgt, []
-        for i, layer in enumerate(self.layers):
-            if cache is None:
-                out = layer(out, memory, tgt_mask, memory_mask)
-            else:
-                out, grown = layer(out, memory, tgt_mask, memory_mask, cache[i])
-                caches.append(grown)
-        if self.norm is not None:
-            out = self.norm(out)
-        return out if cache is None else (out, caches)
+        return self._through(tgt, cache, memory, tgt_mask, memory_mask)
 
     def gen_cache(self, memory: Any, do_zip: bool = False) -> list[Any]:
         """The caches of the layers; with `do_zip` by kind instead of by layer."""

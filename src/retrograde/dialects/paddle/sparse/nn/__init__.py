@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ..._sparse_tensor import SparseTensor
 from ...nn.functional._arguments import per_axis
 from ...nn.initializer import Normal
@@ -130,6 +130,4 @@ class SyncBatchNorm(BatchNorm):
 __all__ = ["BatchNorm", "Conv2D", "Conv3D", "LeakyReLU", "MaxPool3D", "ReLU", "ReLU6", "Softmax", "SubmConv2D", "SubmConv3D",
            "SyncBatchNorm", "functional"]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.sparse.nn", name, globals())
+__getattr__ = _attributes(globals())

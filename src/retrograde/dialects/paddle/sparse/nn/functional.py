@@ -12,7 +12,7 @@ from ...._shared import sparse as _sparse
 from ...._shared.axes import axis_of
 from ...._shared.sparse_windows import Windows
 from ..._api import FUNCTIONS as _F
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ..._sparse_tensor import SparseTensor
 from ...nn import functional as _dense
 from ...nn.functional._arguments import paddings, per_axis
@@ -127,6 +127,4 @@ def max_pool3d(
 __all__ = ["attention", "conv2d", "conv3d", "leaky_relu", "max_pool3d", "relu", "relu6", "softmax", "subm_conv2d",
            "subm_conv2d_igemm", "subm_conv3d", "subm_conv3d_igemm"]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.sparse.nn.functional", name, globals())
+__getattr__ = _attributes(globals())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from . import dense as _dense
 from . import mobilenet as _mobilenet
 from . import resnet as _resnet
@@ -24,6 +22,4 @@ for _topic in (_dense, _mobilenet, _resnet, _small):
             globals()[_name] = _x
             __all__.append(_name)
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.vision.models", name, globals())
+__getattr__ = _attributes(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...._shared.registry import defined
 from ... import nn
 
 
@@ -54,9 +55,7 @@ def builder(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any
             )
         return make(**options)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return defined(name, function, text)
 
 
 def pooled(x: Any, pool: Any, wanted: bool) -> Any:

@@ -10,27 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from . import functional as F
 from .functional import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_hue,
-    adjust_saturation,
-    affine,
-    center_crop,
-    crop,
-    erase,
-    hflip,
-    normalize,
-    pad,
-    perspective,
-    resize,
-    rotate,
-    to_grayscale,
-    to_tensor,
-    vflip,
-)
+    adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation, affine, center_crop, crop, erase, hflip,
+    normalize, pad, perspective, resize, rotate, to_grayscale, to_tensor, vflip,
+)  # fmt: skip
 
 
 class Compose:
@@ -457,6 +442,4 @@ __all__ = [
     "to_tensor", "vflip",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.vision.transforms", name, __all__)
+__getattr__ = _attributes(globals())

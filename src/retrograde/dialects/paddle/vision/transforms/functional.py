@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._api import FUNCTIONS as F
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ..._tensor import Tensor, from_array
 from ...nn import functional as layers
 
@@ -390,6 +390,4 @@ __all__ = [
     "normalize", "pad", "perspective", "resize", "rotate", "to_grayscale", "to_tensor", "vflip",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    raise _missing("paddle.vision.transforms.functional", name, __all__)
+__getattr__ = _attributes(globals())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._api import missing
+from ..._api import attributes
 
 _MANY = 1000
 """Passes by which others may be longer before it is said."""
@@ -133,5 +133,4 @@ def _throwing(group: Any, mine: bool) -> bool:
     return bool(group._members.all_reduce(np.array([int(mine)]), "max").wait()[0])
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.distributed.algorithms.join", name, globals())
+__getattr__ = attributes(globals())

@@ -9,7 +9,7 @@ from typing import Any
 
 from .....ops import collectives
 from ... import distributed as dist
-from ..._api import missing
+from ..._api import attributes
 from ..._joining import stack
 from ..._shape import reshape
 
@@ -93,5 +93,4 @@ def _all_gather_base(output_tensor: Any, input_tensor: Any, group: Any = None) -
     return reshape(collectives.all_gather(input_tensor, group=_members("all_gather", group)), tuple(output_tensor.shape))
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.distributed.nn.functional", name, globals())
+__getattr__ = attributes(globals())

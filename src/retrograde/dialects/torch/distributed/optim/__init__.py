@@ -7,7 +7,7 @@ from typing import Any as _Any
 
 from .. import _array, _of, _write
 from ...._shared.guard import kind_of as _kind_of
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 from ..._grad_modes import no_grad as _no_grad
 from ...optim.optimizer import Optimizer as _Optimizer
 
@@ -109,5 +109,4 @@ class ZeroRedundancyOptimizer(_Optimizer):
                 self.optim.state[every[k]] = _copy.deepcopy(state)
 
 
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.distributed.optim", name, globals())
+__getattr__ = _attributes(globals())

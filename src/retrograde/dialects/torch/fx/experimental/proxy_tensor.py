@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..._api import missing
+from ..._api import attributes
 
 
 def get_proxy_mode() -> None:
@@ -19,5 +19,4 @@ def make_fx(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.experimental.proxy_tensor", name, globals())
+__getattr__ = attributes(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api import missing
+from ..._api import attributes
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
@@ -26,6 +26,4 @@ def free_symbols(val: Any) -> set[Any]:
 
 free_unbacked_symbols = free_symbols
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.fx.experimental.symbolic_shapes", name, globals())
+__getattr__ = attributes(globals())

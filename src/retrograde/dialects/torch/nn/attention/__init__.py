@@ -7,7 +7,7 @@ import enum as _enum
 from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
-from ..._api import missing as _missing
+from ..._api import attributes as _attributes
 
 
 class SDPBackend(_enum.Enum):
@@ -32,6 +32,4 @@ def sdpa_kernel(backends: list[SDPBackend] | SDPBackend, set_priority: bool = Fa
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
-
-def __getattr__(name: str) -> _Any:
-    raise _missing("torch.nn.attention", name, globals())
+__getattr__ = _attributes(globals())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..._api import missing
+from ...._shared.registry import defined
+from ..._api import attributes
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
 
@@ -16,8 +17,7 @@ def _refusing(name: str) -> Any:
             "a mask (in transformers attn_implementation='sdpa')"
         )
 
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
+    return defined(name, refuse)
 
 
 class BlockMask:
@@ -35,6 +35,4 @@ class AuxRequest(NamedTuple):
 
 create_block_mask, create_mask, flex_attention = map(_refusing, ("create_block_mask", "create_mask", "flex_attention"))
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nn.attention.flex_attention", name, globals())
+__getattr__ = attributes(globals())

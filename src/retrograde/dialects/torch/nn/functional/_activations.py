@@ -15,8 +15,9 @@ from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....ops.comparison import less_equal
 from .....tape import inplace as _inplace
+from ...._shared.registry import defined
 from ..._api import FUNCTIONS, METHODS, api
-from ..._elementwise import FLOATING, settled, tensor_argument, unary
+from ..._elementwise import FLOATING, single, tensor_argument, unary
 from ..._graph_nodes import NAMES, show_as
 from ..._pointwise import sub
 from ...random import stream_of
@@ -56,7 +57,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta x)) / beta, elementwise; x itself where beta x is above the threshold."""
-    return act.softplus(settled("softplus", input, FLOATING), beta=float(beta), threshold=float(threshold))
+    return act.softplus(single("softplus", input, FLOATING), beta=float(beta), threshold=float(threshold))
 
 
 _gelus = {"none": unary("gelu", act.gelu, FLOATING), "tanh": unary("gelu", act.gelu_tanh, FLOATING)}
@@ -81,7 +82,7 @@ def tanhshrink(input: Any) -> Any:
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half along `dim` times the sigmoid of the second half; raises RuntimeError for an odd size."""
-    x = settled("glu", input, FLOATING)
+    x = single("glu", input, FLOATING)
     shape = shape_of(x)
     if not shape:
         raise RuntimeError("glu: a 0-d tensor has no halves")
@@ -105,7 +106,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 def _hardtanh(name: str, x: Any, low: Any, high: Any) -> Any:
-    x = settled(name, x, "r..x")
+    x = single(name, x, "r..x")
     if low > high:
         raise ValueError(f"{name}: min_val must not exceed max_val, got {low} and {high}")
     return act.hardtanh(x, low=low, high=high)
@@ -128,7 +129,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
     slope = float(negative_slope)
     return _written(
         "leaky_relu", input, inplace,
-        lambda x: act.leaky_relu(settled("leaky_relu", x, FLOATING), slope=slope, at_kink=slope),
+        lambda x: act.leaky_relu(single("leaky_relu", x, FLOATING), slope=slope, at_kink=slope),
     )  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     """x where it is above the threshold, `value` elsewhere."""
     return _written(
         "threshold", input, inplace,
-        lambda x: act.threshold(settled("threshold", x, "r..x"), threshold=threshold, value=value),
+        lambda x: act.threshold(single("threshold", x, "r..x"), threshold=threshold, value=value),
     )  # fmt: skip
 
 
@@ -157,23 +158,23 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """x where |x| > lambd, 0 elsewhere."""
-    return act.hardshrink(settled("hardshrink", input, FLOATING), bound=float(lambd))
+    return act.hardshrink(single("hardshrink", input, FLOATING), bound=float(lambd))
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """x moved towards 0 by lambd, 0 where it is nearer than that; raises RuntimeError for a negative lambd."""
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambd must not be negative, got {lambd}")
-    return act.softshrink(settled("softshrink", input, FLOATING), bound=float(lambd))
+    return act.softshrink(single("softshrink", input, FLOATING), bound=float(lambd))
 
 
 def prelu(input: Any, weight: Any) -> Any:
     """x where positive, weight x elsewhere; the weight has one element, or one per channel (dim 1)."""
     tensor_argument("prelu", input)
-    tensor_argument("prelu", weight, 2, "weight")
+    tensor_argument("prelu", weight, "weight")
     if dtype_of(weight) != dtype_of(input):
         raise RuntimeError(f"prelu: input has dtype {input.dtype}, weight {weight.dtype}; both must have the same")
-    x = settled("prelu", input, FLOATING)
+    x = single("prelu", input, FLOATING)
     shape, size = shape_of(x), int(np.prod(shape_of(weight), dtype=np.int64))
     if size != 1:
         if len(shape_of(weight)) != 1:
@@ -201,7 +202,7 @@ def rrelu(
 
 
 def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
-    x = settled("rrelu", x, FLOATING)
+    x = single("rrelu", x, FLOATING)
     if not training:
         slope = (lower + upper) / 2
         out = act.leaky_relu(x, slope=slope, at_kink=slope)
@@ -220,7 +221,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x where positive, alpha (exp(x) - 1) elsewhere."""
     return _written(
         "elu", input, inplace,
-        lambda x: act.elu(settled("elu", x, FLOATING), alpha=float(alpha), scale=1.0, input_scale=1.0),
+        lambda x: act.elu(single("elu", x, FLOATING), alpha=float(alpha), scale=1.0, input_scale=1.0),
     )  # fmt: skip
 
 
@@ -228,7 +229,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
     """elu scaled so that layers keep mean 0 and variance 1 (Klambauer et al., 2017)."""
     return _written(
         "selu", input, inplace,
-        lambda x: act.elu(settled("selu", x, FLOATING), alpha=_SELU_ALPHA, scale=_SELU_SCALE, input_scale=1.0),
+        lambda x: act.elu(single("selu", x, FLOATING), alpha=_SELU_ALPHA, scale=_SELU_SCALE, input_scale=1.0),
     )  # fmt: skip
 
 
@@ -236,7 +237,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x where positive, alpha (exp(x / alpha) - 1) elsewhere; raises RuntimeError for alpha 0."""
     if alpha == 0:
         raise RuntimeError("celu: alpha must not be 0")
-    return _written("celu", input, inplace, lambda x: act.celu(settled("celu", x, FLOATING), alpha=float(alpha)))
+    return _written("celu", input, inplace, lambda x: act.celu(single("celu", x, FLOATING), alpha=float(alpha)))
 
 
 # ------------------------------------------------------------------------------------------ in place, and in torch
@@ -246,9 +247,7 @@ def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         return f(input, *args, inplace=True, **kwargs)
 
-    function.__name__ = function.__qualname__ = f.__name__ + "_"
-    function.__doc__ = f"`{f.__name__}` written into the input; returns it."
-    return function
+    return defined(f.__name__ + "_", function, f"`{f.__name__}` written into the input; returns it.")
 
 
 relu_, leaky_relu_, elu_, selu_ = _in_place(relu), _in_place(leaky_relu), _in_place(elu), _in_place(selu)

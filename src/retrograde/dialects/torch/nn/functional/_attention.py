@@ -32,8 +32,8 @@ def scaled_dot_product_attention(
     A row that is masked entirely gives zeros. Raises RuntimeError where shapes do not fit or both masks are given.
     """
     op = "scaled_dot_product_attention"
-    for i, (name, x) in enumerate((("query", query), ("key", key), ("value", value)), 1):
-        if len(shape_of(tensor_argument(op, x, i, name))) < 2:
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if len(shape_of(tensor_argument(op, x, name))) < 2:
             raise RuntimeError(f"{op}: {name} must have 2 dimensions or more, got shape {tuple(shape_of(x))}")
     if not query.dtype is key.dtype is value.dtype:
         raise RuntimeError(

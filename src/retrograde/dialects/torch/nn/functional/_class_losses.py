@@ -24,12 +24,14 @@ from .....ops.loss import REDUCTIONS
 from .....ops.selection import where
 from .....ops.softmax import log_softmax
 from .....ops.structural import cast, reshape, transpose
+from ...._shared.registry import defined
 from ..._api import FUNCTIONS
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
+from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import pair
-from ..._reductions import ALL_AXES, tensor_of
+from ..._reductions import ALL_AXES
 from ._losses import floats_only, number, reduction_name, refused_weights
 
 _INT64 = np.dtype(np.int64)
@@ -52,7 +54,7 @@ NAMES.update(
 
 def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
     """The target as int64, with its shape and dtype checked against the input's, and the weights'."""
-    shape, got = tuple(shape_of(x)), tuple(shape_of(tensor_of(op, target)))
+    shape, got = tuple(shape_of(x)), tuple(shape_of(tensor_argument(op, target)))
     if not shape:
         raise ValueError(f"{op}: the input must have at least one dimension")
     if len(shape) == 1:
@@ -79,7 +81,7 @@ def nll_loss(
     """The negative log-probability of the target's class; the mean is over the weights of the targets."""
     op = "nll_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     floats_only(op, x)
     target = _checked_target(op, x, target, weight)
     if len(shape_of(x)) == 1 and shape_of(target):
@@ -99,8 +101,8 @@ def cross_entropy(
     op = "cross_entropy"
     if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
         reduction = reduction_name(op, size_average, reduce, reduction)
-    x = tensor_of(op, input)
-    a, b = x._a, tensor_of(op, target)._a
+    x = tensor_argument(op, input)
+    a, b = x._a, tensor_argument(op, target)._a
     if type(a) is _ndarray and type(b) is _ndarray and a.dtype.kind == "f" and b.dtype is _INT64:
         # The everyday case: rows of predictions, class numbers, nothing else said.
         plain = a.ndim == 2 and b.ndim == 1 and len(a) == len(b) and weight is None and not label_smoothing
@@ -112,7 +114,7 @@ def cross_entropy(
     if not shape:
         raise ValueError(f"{op}: the input must have at least one dimension")
     axis = 0 if len(shape) == 1 else 1
-    probabilities = shape == tuple(shape_of(tensor_of(op, target)))
+    probabilities = shape == tuple(shape_of(tensor_argument(op, target)))
     if probabilities and dtype_of(target).kind in "iub":
         raise RuntimeError(f"{op}: a target of the input's shape holds probabilities, but its dtype is "
                            f"{FROM_NUMPY[dtype_of(target)]}")  # fmt: skip
@@ -168,7 +170,7 @@ def linear_cross_entropy(
     LinearCrossEntropyOptions that says how PyTorch splits the computation; the result does not depend on it.
     """
     op = "linear_cross_entropy"
-    x, w = tensor_of(op, input), tensor_of(op, linear_weight)
+    x, w = tensor_argument(op, input), tensor_argument(op, linear_weight)
     shape, rows = tuple(shape_of(x)), tuple(shape_of(w))
     if len(shape) not in (1, 2):
         raise RuntimeError(f"{op}: the input must have 1 or 2 dimensions, got {len(shape)}")
@@ -194,7 +196,7 @@ def linear_cross_entropy(
 
 def _rows(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Predictions (C,) or (N, C) with int64 targets; raises RuntimeError where they do not go together."""
-    x, y = tensor_of(op, input), tensor_of(op, target)
+    x, y = tensor_argument(op, input), tensor_argument(op, target)
     floats_only(op, x)
     if dtype_of(y) != np.int64:
         raise RuntimeError(f"{op}: the target must have dtype int64, got {FROM_NUMPY[dtype_of(y)]}")
@@ -270,7 +272,7 @@ def ctc_loss(
     """
     op = "ctc_loss"
     reduction = reduction_name(op, None, None, reduction)
-    x = tensor_of(op, log_probs)
+    x = tensor_argument(op, log_probs)
     floats_only(op, x)
     single = len(shape_of(x)) == 2
     if single:
@@ -297,7 +299,7 @@ def ctc_loss(
 
 def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -> np.ndarray:
     """Targets as rows of equal length, with blanks between."""
-    labels = concrete(op, tensor_of(op, targets))
+    labels = concrete(op, tensor_argument(op, targets))
     if labels.dtype.kind not in "iu":
         raise RuntimeError(f"{op}: targets must be integers, got {FROM_NUMPY[labels.dtype]}")
     longest = int(counts.max(initial=0))
@@ -332,9 +334,7 @@ def _numbered(f: Any, order: tuple[str, ...]) -> Any:
             raise TypeError(f"{f.__name__}: reduction must be an int, got {type(reduction).__name__}")
         return f(**given, reduction=_BY_NUMBER.get(reduction, "none"))
 
-    function.__name__ = function.__qualname__ = f.__name__
-    function.__doc__ = f.__doc__
-    return function
+    return defined(f.__name__, function, f.__doc__)
 
 
 def _register() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
 from .....ops import convolution as cv
+from ...._shared.spatial import of_axes
 from ..._api import api
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
@@ -89,25 +90,18 @@ def _conv(
     return squeezed(cv.convolve(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 
-@api(method=False)
-def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, L) with (O, C/groups, K); padding may be "same" or "valid"."""
-    return _conv("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+def _plain(op: str, axes: int) -> Any:
+    def conv(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+             groups: int = 1) -> Any:  # fmt: skip
+        return _conv(op, axes, input, weight, bias, stride, padding, dilation, groups)
+
+    return conv
 
 
-@api(method=False)
-def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, H, W) with (O, C/groups, KH, KW); padding may be "same" or "valid"."""
-    return _conv("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
-
-
-@api(method=False)
-def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:  # fmt: skip
-    """The cross-correlation of (N, C, D, H, W) with (O, C/groups, KD, KH, KW); padding may be "same" or "valid"."""
-    return _conv("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+conv1d, conv2d, conv3d = of_axes(
+    "conv{}d", 'The cross-correlation of {x} with (O, C/groups, {k}); padding may be "same" or "valid".', _plain,
+    api(method=False),
+)  # fmt: skip
 
 
 def _conv_transpose(
@@ -122,38 +116,24 @@ def _conv_transpose(
     return squeezed(cv.convolve_transpose(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 
-@api(method=False)
-def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
-    """The transpose of conv1d: (N, O, L) with (O, C/groups, K)."""
-    return _conv_transpose(
-        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
+def _transpose(op: str, axes: int) -> Any:
+    def conv(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+             output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
+        return _conv_transpose(op, axes, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+    return conv
 
 
-@api(method=False)
-def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
-    """The transpose of conv2d: (N, O, H, W) with (O, C/groups, KH, KW)."""
-    return _conv_transpose(
-        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
-
-
-@api(method=False)
-def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
-    """The transpose of conv3d: (N, O, D, H, W) with (O, C/groups, KD, KH, KW)."""
-    return _conv_transpose(
-        "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation
-    )
+conv_transpose1d, conv_transpose2d, conv_transpose3d = of_axes(
+    "conv_transpose{}d", "The transpose of conv{n}d: {x} with (C, O/groups, {k}).", _transpose, api(method=False)
+)
 
 
 @api(method=False)
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """conv1d for (time, batch, channels) and a weight (K, C, O)."""
     x = transposed(tensor_argument("conv_tbc", input), (1, 2, 0))
-    w = transposed(tensor_argument("conv_tbc", weight, 2, "weight"), (2, 1, 0))
+    w = transposed(tensor_argument("conv_tbc", weight, "weight"), (2, 1, 0))
     return transposed(_conv("conv_tbc", 1, x, w, bias, 1, pad, 1, 1), (2, 0, 1))
 
 
@@ -161,7 +141,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:  # fmt: skip
     """Any of the convolutions above, by the number of dimensions."""
-    axes = len(shape_of(tensor_argument("convolution", weight, 2, "weight"))) - 2
+    axes = len(shape_of(tensor_argument("convolution", weight, "weight"))) - 2
     if transposed:
         return _conv_transpose(
             "convolution", axes, input, weight, bias, stride, padding, output_padding, groups, dilation

@@ -19,13 +19,13 @@ from .....ops import loss as ls
 from .....ops import reduction as rd
 from .....ops.comparison import equal, not_equal
 from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
-from .....ops.selection import minimum
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._api import METHODS
 from ..._dtype import FROM_NUMPY, promote_types
+from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import constant, floated, pair, result_dtype, to_dtype
-from ..._reductions import tensor_of, widest
+from ..._reductions import widest
 from ..._statistics import pairwise_distance
 
 NAMES.update(
@@ -53,10 +53,7 @@ def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str
 
 def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that is meant; raises ValueError for an unknown one."""
-    reduction = old_reduction(size_average, reduce, reduction)
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
-    return reduction
+    return formulas.check_reduction(op, old_reduction(size_average, reduce, reduction))
 
 
 def number(value: float, like: Any) -> np.ndarray:
@@ -84,7 +81,7 @@ def floating_pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Prediction and target in one dtype and shape, with a warning where shapes had to be broadcast."""
     if _alike(input, target):
         return input, target
-    x, y = tensor_of(op, input), tensor_of(op, target)
+    x, y = tensor_argument(op, input), tensor_argument(op, target)
     if dtype_of(x) != dtype_of(y):  # a 0-d tensor has no lesser say here: it is broadcast first
         d = promote_types(FROM_NUMPY[dtype_of(x)], FROM_NUMPY[dtype_of(y)])
         x, y = to_dtype(x, d), to_dtype(y, d)
@@ -173,7 +170,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     reduction = reduction_name("huber_loss", None, None, reduction)
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta must be positive, got {delta}")
-    d = dtype_of(tensor_of("huber_loss", input))
+    d = dtype_of(tensor_argument("huber_loss", input))
     x, y = floating_pair("huber_loss", input, target)
     floats_only("huber_loss", x)
     losses = ls.huber_loss(x, y, reduction="none" if weight is not None else reduction, delta=float(delta))
@@ -189,7 +186,7 @@ def soft_margin_loss(
 ) -> Any:
     """log(1 + exp(-target * input)) for targets 1 and -1."""
     reduction = reduction_name("soft_margin_loss", size_average, reduce, reduction)
-    x, y = tensor_of("soft_margin_loss", input), tensor_of("soft_margin_loss", target)
+    x, y = tensor_argument("soft_margin_loss", input), tensor_argument("soft_margin_loss", target)
     floats_only("soft_margin_loss", x)
     y = fixed(to_dtype(y, FROM_NUMPY[dtype_of(x)]))  # PyTorch has no derivative by the target
     return ls.soft_margin_loss(*broadcast("soft_margin_loss", x, y), reduction=reduction)
@@ -205,7 +202,7 @@ def binary_cross_entropy(
     """The cross entropy of probabilities and targets in [0, 1]."""
     op = "binary_cross_entropy"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = tensor_of(op, input), tensor_of(op, target)
+    x, y = tensor_argument(op, input), tensor_argument(op, target)
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
     if dtype_of(x) != dtype_of(y):
@@ -226,7 +223,7 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_name(op, size_average, reduce, reduction)
     if weight is None and pos_weight is None and _alike(input, target):
         return ls.binary_cross_entropy_with_logits(input, target, None, None, reduction=reduction)
-    x, y = tensor_of(op, input), tensor_of(op, target)
+    x, y = tensor_argument(op, input), tensor_argument(op, target)
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
     if dtype_of(y).kind in "iub":
@@ -260,12 +257,8 @@ def kl_div(
             "kl_div: reduction='mean' divides by all elements; the divergence is what reduction='batchmean' gives",
             stacklevel=2,
         )
-    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
-    losses = formulas.kl_divergence(x, y, log_target)
-    if reduction != "batchmean":
-        return reduced(losses, reduction)
-    total = reduced(losses, "sum")
-    return divide(total, number(shape_of(input)[0], total)) if shape_of(input) else total
+    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
+    return formulas.divergence(formulas.kl_divergence(x, y, log_target), reduction, op, tuple(shape_of(input)))
 
 
 def poisson_nll_loss(
@@ -275,7 +268,7 @@ def poisson_nll_loss(
     """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
     op = "poisson_nll_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = (floated(a) for a in pair(op, tensor_of(op, input), tensor_of(op, target)))
+    x, y = (floated(a) for a in pair(op, tensor_argument(op, input), tensor_argument(op, target)))
     return reduced(formulas.poisson_nll(x, y, log_input, full, eps), reduction)
 
 
@@ -284,7 +277,7 @@ def gaussian_nll_loss(
 ) -> Any:
     """The negative log likelihood of a Gaussian with mean `input` and variance `var` (at least eps)."""
     op = "gaussian_nll_loss"
-    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
     shape = tuple(shape_of(input))
     if isinstance(var, Value):
         sv = tuple(shape_of(var))
@@ -299,12 +292,10 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError(f"{op}: var must not be negative, got {var}")
         var = np.full(shape, var, dtype_of(x))
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     plain = var if isinstance(var, _ndarray) else var.detach()
     if bool((plain < 0).any()):
         raise ValueError(f"{op}: var must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction)
+    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction, op)
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -322,7 +313,7 @@ def margin_ranking_loss(
     """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
     op = "margin_ranking_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = pair(op, tensor_of(op, input1), tensor_of(op, input2))
+    x, y = pair(op, tensor_argument(op, input1), tensor_argument(op, input2))
     if not len(shape_of(x)) == len(shape_of(y)) == len(shape_of(target)):
         raise RuntimeError(
             f"{op}: the tensors must have the same number of dimensions, got shapes {list(shape_of(x))}, "
@@ -342,7 +333,7 @@ def hinge_embedding_loss(
     """The input where the target is 1, max(0, margin - input) where it is -1."""
     op = "hinge_embedding_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x = tensor_of(op, input)
+    x = tensor_argument(op, input)
     near, apart = (not_equal(target, constant(label, dtype_of(target))) for label in (-1, 1))
     return reduced(formulas.hinge_embedding(x, near, apart, margin), reduction)
 
@@ -355,7 +346,7 @@ def cosine_embedding_loss(
     op = "cosine_embedding_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     ndim = len(shape_of(target))
-    sizes = [tuple(shape_of(tensor_of(op, x))) for x in (input1, input2)]
+    sizes = [tuple(shape_of(tensor_argument(op, x))) for x in (input1, input2)]
     if ndim > 1:
         raise RuntimeError(f"{op}: the target must have at most 1 dimension, got {list(shape_of(target))}")
     if any(len(s) != ndim + 1 for s in sizes):
@@ -363,24 +354,27 @@ def cosine_embedding_loss(
                            f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
     x, y = pair(op, input1, input2)
 
-    def inner(a: Any, b: Any) -> Any:
-        return floated(rd.sum(widest(multiply(a, b)), axis=(ndim,), keepdims=False))
+    def inner(a: Any, b: Any, axis: int) -> Any:
+        return floated(rd.sum(widest(multiply(a, b)), axis=(axis,), keepdims=False))
 
     near, apart = (equal(target, constant(label, dtype_of(target))) for label in (1, -1))
     tiny = float(np.float32(1e-12))  # PyTorch keeps this constant in single precision
-    losses = formulas.cosine_embedding(inner(x, y), inner(x, x), inner(y, y), near, apart, margin, tiny)
-    return reduced(losses, reduction)
+    return reduced(formulas.cosine_embedding(x, y, ndim, near, apart, margin, tiny, inner=inner), reduction)
 
 
-def _triplet(op: str, near: Any, far: Any, margin: float, reduction: str) -> Any:
-    near, far = pair(op, near, far)
-    return _hinged(formulas.triplet(near, far, margin), reduction)
-
-
-def _same_rank(op: str, *xs: Any) -> None:
-    ranks = [len(shape_of(tensor_of(op, x))) for x in xs]
+def _triplet(
+    op: str, distance: Callable[[Any, Any], Any], anchor: Any, positive: Any, negative: Any, margin: float, swap: bool,
+    reduction: str,
+) -> Any:  # fmt: skip
+    if margin <= 0:
+        raise ValueError(f"{op}: margin must be positive, got {margin}")
+    ranks = [len(shape_of(tensor_argument(op, x))) for x in (anchor, positive, negative)]
     if len(set(ranks)) != 1:
         raise RuntimeError(f"{op}: anchor, positive and negative must have the same number of dimensions, got {ranks}")
+    losses = formulas.triplet(
+        distance, anchor, positive, negative, margin, swap, pair=lambda near, far: pair(op, near, far)
+    )
+    return _hinged(losses, reduction)
 
 
 def triplet_margin_loss(
@@ -388,15 +382,9 @@ def triplet_margin_loss(
     swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
-    op = "triplet_margin_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
-    if margin <= 0:
-        raise ValueError(f"{op}: margin must be positive, got {margin}")
-    _same_rank(op, anchor, positive, negative)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = minimum(far, pairwise_distance(positive, negative, p, eps), ties="half")
-    return _triplet(op, pairwise_distance(anchor, positive, p, eps), far, margin, reduction)
+    reduction = reduction_name("triplet_margin_loss", size_average, reduce, reduction)
+    return _triplet("triplet_margin_loss", lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin,
+                    swap, reduction)  # fmt: skip
 
 
 def triplet_margin_with_distance_loss(
@@ -406,14 +394,7 @@ def triplet_margin_with_distance_loss(
     """max(0, margin + d(anchor, positive) - d(anchor, negative)) for a distance function d."""
     op = "triplet_margin_with_distance_loss"
     reduction = reduction_name(op, None, None, reduction)
-    distance = pairwise_distance if distance_function is None else distance_function
-    if margin <= 0:
-        raise ValueError(f"{op}: margin must be positive, got {margin}")
-    _same_rank(op, anchor, positive, negative)
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = minimum(far, distance(positive, negative), ties="half")
-    return _triplet(op, near, far, margin, reduction)
+    return _triplet(op, distance_function or pairwise_distance, anchor, positive, negative, margin, swap, reduction)
 
 
 def multilabel_soft_margin_loss(
@@ -423,7 +404,7 @@ def multilabel_soft_margin_loss(
     """The binary cross entropy of the sigmoids of the input, averaged over the last dimension."""
     op = "multilabel_soft_margin_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
     if weight is not None:
         d = result_dtype(x, weight)
         x, y, weight = (to_dtype(t, d) for t in (x, y, weight))

@@ -40,7 +40,7 @@ def _channels(op: str, x: Any, **vectors: Any) -> int:
     if len(shape) < 2:
         raise RuntimeError(f"{op}: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
     for name, v in vectors.items():
-        if v is not None and tuple(shape_of(tensor_argument(op, v, 2, name))) != (shape[1],):
+        if v is not None and tuple(shape_of(tensor_argument(op, v, name))) != (shape[1],):
             raise RuntimeError(
                 f"{op}: {name} must have one entry for each of the {shape[1]} channels, got shape {tuple(shape_of(v))}"
             )

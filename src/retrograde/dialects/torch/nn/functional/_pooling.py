@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
 from .....ops import pooling as pl
+from ...._shared.registry import defined
+from ...._shared.spatial import of_axes
 from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
@@ -75,46 +78,33 @@ def _shown(input: Any, out: Any, axes: int) -> Any:
 # ------------------------------------------------------------------------------------------ maxima
 
 
-def _max_pool(
-    op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
-    return_indices: bool,
-) -> Any:  # fmt: skip
-    size = _space(op, input, axes, integers=True)
-    p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
-    return _shown(input, windows.max_pool(input, return_indices, **p), axes)
+def _with_indices(f: Any) -> Any:
+    """The function that gives the places as well, whatever `return_indices` says."""
+    place = f.__code__.co_varnames.index("return_indices")
+
+    @functools.wraps(f)
+    def pool(*args: Any, **options: Any) -> Any:
+        if len(args) > place:
+            return f(*args[:place], True, *args[place + 1 :], **options)
+        return f(*args, **{**options, "return_indices": True})
+
+    return defined(f"{f.__name__}_with_indices", pool)
 
 
-def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
-    """The largest element of each window of (N, C, L), and its index if asked."""
-    return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
-    """The largest element of each window of (N, C, H, W), and its index in the flattened image if asked."""
-    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
-    """The largest element of each window of (N, C, D, H, W), and its index in the flattened space if asked."""
-    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-
-
-def _with_indices(name: str, f: Any) -> Any:
+def _max_pool(op: str, axes: int) -> Any:
     def pool(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
              ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
-        return f(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+        size = _space(op, input, axes, integers=True)
+        p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
+        return _shown(input, windows.max_pool(input, return_indices, **p), axes)
 
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"`{f.__name__}` with the indices."
     return pool
 
 
-max_pool1d_with_indices = _with_indices("max_pool1d_with_indices", max_pool1d)
-max_pool2d_with_indices = _with_indices("max_pool2d_with_indices", max_pool2d)
-max_pool3d_with_indices = _with_indices("max_pool3d_with_indices", max_pool3d)
+max_pool1d, max_pool2d, max_pool3d = _MAXIMA = of_axes(
+    "max_pool{}d", "The largest element of each window of {x}, and its index{flat} if asked.", _max_pool
+)
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_with_indices, _MAXIMA)
 
 
 def _plain(name: str, f: Any) -> None:
@@ -129,7 +119,7 @@ def _plain(name: str, f: Any) -> None:
     FUNCTIONS[name] = pool
 
 
-for _f in (max_pool1d, max_pool2d, max_pool3d):
+for _f in _MAXIMA:
     _plain(_f.__name__, _f)
 FUNCTIONS["max_pool1d_with_indices"] = max_pool1d_with_indices
 
@@ -171,21 +161,15 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     return _avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
-    """The mean of each window of (N, C, H, W)."""
-    return _avg_pool(
-        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
+def _means_of(op: str, axes: int) -> Any:
+    def pool(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+             count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
+        return _avg_pool(op, axes, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return pool
 
 
-def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
-    """The mean of each window of (N, C, D, H, W)."""
-    return _avg_pool(
-        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
+avg_pool2d, avg_pool3d = of_axes("avg_pool{}d", "The mean of each window of {x}.", _means_of, axes=(2, 3))
 
 # ------------------------------------------------------------------------------------------ adaptive
 
@@ -208,203 +192,130 @@ def _parts(op: str, input: Any, axes: int, output_size: Any) -> tuple[int, ...]:
     return parts
 
 
-def _adaptive_max(op: str, axes: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    parts = _parts(op, input, axes, output_size)
-    return _shown(input, windows.adaptive_max_pool(input, parts, return_indices), axes)
-
-
-def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of `output_size` parts of (N, C, L), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
-
-
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of the parts of (N, C, H, W), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
-
-
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of the parts of (N, C, D, H, W), and their indices if asked."""
-    return _adaptive_max("adaptive_max_pool3d", 3, input, output_size, return_indices)
-
-
-def _adaptive_with_indices(name: str, f: Any) -> Any:
+def _adaptive_max(op: str, axes: int) -> Any:
     def pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        return f(input, output_size, True)
+        parts = _parts(op, input, axes, output_size)
+        return _shown(input, windows.adaptive_max_pool(input, parts, return_indices), axes)
 
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"`{f.__name__}` with the indices."
     return pool
 
 
-adaptive_max_pool1d_with_indices = _adaptive_with_indices("adaptive_max_pool1d_with_indices", adaptive_max_pool1d)
-adaptive_max_pool2d_with_indices = _adaptive_with_indices("adaptive_max_pool2d_with_indices", adaptive_max_pool2d)
-adaptive_max_pool3d_with_indices = _adaptive_with_indices("adaptive_max_pool3d_with_indices", adaptive_max_pool3d)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = _ADAPTIVE_MAXIMA = of_axes(
+    "adaptive_max_pool{}d", "The largest elements of the parts of {x}, and their indices if asked.", _adaptive_max
+)
+adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices, adaptive_max_pool3d_with_indices = map(
+    _with_indices, _ADAPTIVE_MAXIMA
+)
 FUNCTIONS["adaptive_max_pool1d"] = adaptive_max_pool1d_with_indices
 
 
-def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
-    parts = _parts(op, input, axes, output_size)
-    if axes > 1 and parts == (1,) * axes:
-        return METHODS["mean"](input, tuple(range(-axes, 0)), True)
-    return _shown(input, windows.adaptive_avg_pool(input, parts), axes)
+def _adaptive_avg(op: str, axes: int) -> Any:
+    def pool(input: Any, output_size: Any) -> Any:
+        parts = _parts(op, input, axes, output_size)
+        if axes > 1 and parts == (1,) * axes:
+            return METHODS["mean"](input, tuple(range(-axes, 0)), True)
+        return _shown(input, windows.adaptive_avg_pool(input, parts), axes)
+
+    return pool
 
 
-@api(method=False)
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """The means of `output_size` parts of (N, C, L)."""
-    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
-
-
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """The means of the parts of (N, C, H, W)."""
-    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
-
-
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """The means of the parts of (N, C, D, H, W)."""
-    return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
-
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = of_axes(
+    "adaptive_avg_pool{}d", "The means of the parts of {x}.", _adaptive_avg
+)
+FUNCTIONS["adaptive_avg_pool1d"] = adaptive_avg_pool1d
 
 # ------------------------------------------------------------------------------------------ p-norms
 
 
-def _lp_pool(input: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool, axes: int) -> Any:
-    if norm_type == math.inf:
-        pool = (max_pool1d, max_pool2d, max_pool3d)[axes - 1]
-        return pool(METHODS["abs"](input), kernel_size, stride, 0, 1, ceil_mode)
-    pool = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
-    kernel = per_axis(f"lp_pool{axes}d", "kernel_size", kernel_size, axes)
-    mean = pool(METHODS["pow"](input, norm_type), kernel, stride, 0, ceil_mode)
-    power = METHODS["relu"](METHODS["abs"](mean)) * METHODS["sign"](mean) * math.prod(kernel)
-    return METHODS["pow"](power, 1.0 / norm_type)
+def _lp_pool(op: str, axes: int) -> Any:
+    largest = _MAXIMA[axes - 1]
+    average = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
+
+    def pool(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+        if norm_type == math.inf:
+            return largest(METHODS["abs"](input), kernel_size, stride, 0, 1, ceil_mode)
+        kernel = per_axis(op, "kernel_size", kernel_size, axes)
+        mean = average(METHODS["pow"](input, norm_type), kernel, stride, 0, ceil_mode)
+        power = METHODS["relu"](METHODS["abs"](mean)) * METHODS["sign"](mean) * math.prod(kernel)
+        return METHODS["pow"](power, 1.0 / norm_type)
+
+    return pool
 
 
-def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norm of each window of (N, C, L)."""
-    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
-
-
-def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norm of each window of (N, C, H, W)."""
-    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
-
-
-def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norm of each window of (N, C, D, H, W)."""
-    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
-
+lp_pool1d, lp_pool2d, lp_pool3d = of_axes("lp_pool{}d", "The p-norm of each window of {x}.", _lp_pool)
 
 # ------------------------------------------------------------------------------------------ fractional
 
 
-def _fractional(
-    op: str, axes: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, return_indices: bool,
-    samples: Any,
-) -> Any:  # fmt: skip
-    size = _space(op, input, axes)
-    kernel = per_axis(op, "kernel_size", kernel_size, axes)
-    if output_size is None and output_ratio is None:
-        raise ValueError(f"{op}: output_size or output_ratio is needed")
-    if output_size is None:
-        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
-        parts = tuple(int(n * r) for n, r in zip(size, ratios))
-    else:
-        parts = per_axis(op, "output_size", output_size, axes)
-    for n, k, m in zip(size, kernel, parts):
-        if m + k - 1 > n:
-            raise RuntimeError(f"{op}: {m} windows of {k} elements do not fit an axis of {n}")
-    lead = tuple(shape_of(input))[:-axes]
-    if samples is None:
-        samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
-    planes, given = (lead if len(lead) == 2 else (1, *lead)), tuple(shape_of(samples))
-    if len(given) != 3 or given[0] < planes[0] or given[1:] != (planes[1], axes):
-        raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
-    # In two dimensions the samples come in the order width, height, in three in the order of the axes.
-    draws = np.asarray(samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
-    values, places = windows.fractional_max_pool(input, draws, kernel, parts)
-    return (values, places) if return_indices else values
-
-
-def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                          return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
-    """Maxima over windows at pseudorandom distances of (N, C, H, W) (Graham, 2014)."""
-    return _fractional(
-        "fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
-    )
-
-
-def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                          return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
-    """Maxima over windows at pseudorandom distances of (N, C, D, H, W) (Graham, 2014)."""
-    return _fractional(
-        "fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
-    )
-
-
-def _fractional_with_indices(name: str, f: Any) -> Any:
+def _fractional(op: str, axes: int) -> Any:
     def pool(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
              return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
-        return f(input, kernel_size, output_size, output_ratio, True, _random_samples)
+        size = _space(op, input, axes)
+        kernel = per_axis(op, "kernel_size", kernel_size, axes)
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{op}: output_size or output_ratio is needed")
+        if output_size is None:
+            ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
+            parts = tuple(int(n * r) for n, r in zip(size, ratios))
+        else:
+            parts = per_axis(op, "output_size", output_size, axes)
+        for n, k, m in zip(size, kernel, parts):
+            if m + k - 1 > n:
+                raise RuntimeError(f"{op}: {m} windows of {k} elements do not fit an axis of {n}")
+        lead = tuple(shape_of(input))[:-axes]
+        if _random_samples is None:
+            _random_samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
+        planes, given = (lead if len(lead) == 2 else (1, *lead)), tuple(shape_of(_random_samples))
+        if len(given) != 3 or given[0] < planes[0] or given[1:] != (planes[1], axes):
+            raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
+        # In two dimensions the samples come in the order width, height, in three in the order of the axes.
+        draws = np.asarray(_random_samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
+        values, places = windows.fractional_max_pool(input, draws, kernel, parts)
+        return (values, places) if return_indices else values
 
-    pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = f"`{f.__name__}` with the indices."
     return pool
 
 
-fractional_max_pool2d_with_indices = _fractional_with_indices(
-    "fractional_max_pool2d_with_indices", fractional_max_pool2d
+fractional_max_pool2d, fractional_max_pool3d = _FRACTIONAL = of_axes(
+    "fractional_max_pool{}d", "Maxima over windows at pseudorandom distances of {x} (Graham, 2014).", _fractional, axes=(2, 3)
 )
-fractional_max_pool3d_with_indices = _fractional_with_indices(
-    "fractional_max_pool3d_with_indices", fractional_max_pool3d
-)
+fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = map(_with_indices, _FRACTIONAL)
 
 # ------------------------------------------------------------------------------------------ unpooling
 
 
-def _unpool(
-    op: str, axes: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
-) -> Any:
-    size = _space(op, input, axes)
-    if not isinstance(indices, Value) or dtype_of(indices) != np.int64:
-        raise RuntimeError(f"{op}: indices must be a tensor of int64, as max_pool{axes}d gives them")
-    if tuple(shape_of(indices)) != tuple(shape_of(input)):
-        raise RuntimeError(
-            f"{op}: indices of shape {tuple(shape_of(indices))} do not fit an input of shape {tuple(shape_of(input))}"
-        )
-    kernel = per_axis(op, "kernel_size", kernel_size, axes)
-    steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
-    pads = per_axis(op, "padding", padding, axes)
-    default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
-    if output_size is None:
-        target = default
-    else:
-        target = tuple(int(n) for n in output_size)
-        target = target[-axes:] if len(target) == axes + 2 else target
-        if len(target) != axes:
-            raise ValueError(f"{op}: output_size must have {axes} or {axes + 2} entries, got {tuple(output_size)}")
-        for m, n, s in zip(target, default, steps):
-            if not n - s < m < n + s:
-                raise ValueError(f"{op}: output_size {target} is too far from {default}, the size that fits the stride")
-    if axes > 1:
-        return pl.unpool(input, indices, size=target)
-    row = len(shape_of(input)) - 1
-    return squeezed(pl.unpool(unsqueezed(input, row), unsqueezed(indices, row), size=(1, *target)), row)
+def _unpool(op: str, axes: int) -> Any:
+    def unpool(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+               output_size: Any = None) -> Any:  # fmt: skip
+        size = _space(op, input, axes)
+        if not isinstance(indices, Value) or dtype_of(indices) != np.int64:
+            raise RuntimeError(f"{op}: indices must be a tensor of int64, as max_pool{axes}d gives them")
+        if tuple(shape_of(indices)) != tuple(shape_of(input)):
+            raise RuntimeError(
+                f"{op}: indices of shape {tuple(shape_of(indices))} do not fit an input of shape {tuple(shape_of(input))}"
+            )
+        kernel = per_axis(op, "kernel_size", kernel_size, axes)
+        steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
+        pads = per_axis(op, "padding", padding, axes)
+        default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
+        if output_size is None:
+            target = default
+        else:
+            target = tuple(int(n) for n in output_size)
+            target = target[-axes:] if len(target) == axes + 2 else target
+            if len(target) != axes:
+                raise ValueError(f"{op}: output_size must have {axes} or {axes + 2} entries, got {tuple(output_size)}")
+            for m, n, s in zip(target, default, steps):
+                if not n - s < m < n + s:
+                    raise ValueError(f"{op}: output_size {target} is too far from {default}, the size that fits the stride")
+        if axes > 1:
+            return pl.unpool(input, indices, size=target)
+        row = len(shape_of(input)) - 1
+        return squeezed(pl.unpool(unsqueezed(input, row), unsqueezed(indices, row), size=(1, *target)), row)
+
+    return unpool
 
 
-def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:  # fmt: skip
-    """The maxima of max_pool1d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
-
-
-def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:  # fmt: skip
-    """The maxima of max_pool2d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
-
-
-def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:  # fmt: skip
-    """The maxima of max_pool3d back in their places, zeros elsewhere."""
-    return _unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
+max_unpool1d, max_unpool2d, max_unpool3d = of_axes(
+    "max_unpool{}d", "The maxima of max_pool{n}d back in their places, zeros elsewhere.", _unpool
+)

@@ -162,7 +162,7 @@ _PADDINGS = ("zeros", "border", "reflection")
 
 
 def _grid_sample(op: str, input: Any, grid: Any, mode: str, padding_mode: str, align: bool) -> Any:
-    x, g = tuple(shape_of(tensor_argument(op, input))), tuple(shape_of(tensor_argument(op, grid, 2, "grid")))
+    x, g = tuple(shape_of(tensor_argument(op, input))), tuple(shape_of(tensor_argument(op, grid, "grid")))
     if len(x) not in (4, 5) or len(g) != len(x):
         raise RuntimeError(f"{op}: input and grid must both have 4 or both 5 dimensions, got shapes {x} and {g}")
     if x[0] != g[0]:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ....._errors import ShapeError
-from .....core.value import Value, dtype_of, shape_of
+from .....core.value import dtype_of, shape_of
+from ...._shared.arguments import sizes_per_axis
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._shape import reshaped
@@ -22,20 +23,7 @@ def check_kind(op: str, x: Any, *, integers: bool = False) -> None:
         raise NotImplementedError(f"{op}: tensors of {d} are not taken; convert the input to a floating dtype")
 
 
-def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
-    """An int, or a sequence of one int or one per axis, as a tuple; raises RuntimeError for another number of them."""
-    if type(value) is int:
-        return (value,) * axes
-    if isinstance(value, Value):
-        value = value.tolist()
-    if isinstance(value, (tuple, list)):
-        sizes = tuple(integer(op, name, n) for n in value)
-        if len(sizes) == axes:
-            return sizes
-        if len(sizes) == 1:
-            return sizes * axes
-        raise RuntimeError(f"{op}: {name} must be one int or {axes} of them, got {len(sizes)}: {tuple(value)}")
-    return (integer(op, name, value),) * axes
+per_axis = sizes_per_axis(integer, RuntimeError)
 
 
 def planned(f: F) -> F:

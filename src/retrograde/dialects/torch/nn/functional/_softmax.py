@@ -13,9 +13,10 @@ from .....ops.elementwise import negative
 from ..._api import METHODS, api
 from ..._axes import axis_of, numpy_names
 from ..._dtype import FROM_NUMPY
+from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
 from ..._promote import floated
-from ..._reductions import in_dtype, tensor_of, vector_of, without_axis
+from ..._reductions import in_dtype, vector_of, without_axis
 
 _ndarray = np.ndarray
 
@@ -31,7 +32,7 @@ def along(op: str, x: Any, dim: Any, dtype: Any, run: Any) -> Any:
         a = x._a
         if type(a) is _ndarray and a.dtype.kind == "f" and -a.ndim <= dim < a.ndim:
             return run(x, axis=dim % a.ndim)
-    x = in_dtype(op, tensor_of(op, x), dtype)
+    x = in_dtype(op, tensor_argument(op, x), dtype)
     if dtype_of(x).kind in "iubc":
         raise NotImplementedError(f"{op}: the input must be floating, got {FROM_NUMPY[dtype_of(x)]}; give dtype=")
     shape = tuple(shape_of(x))
@@ -59,7 +60,7 @@ def log_softmax_of(input: Any, dim: Any, dtype: Any = None) -> Any:
 def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """The gradient through a softmax with the given result."""
     op = "_softmax_backward_data"
-    g, y = tensor_of(op, grad_output), tensor_of(op, output)
+    g, y = tensor_argument(op, grad_output), tensor_argument(op, output)
     shape = tuple(shape_of(y))
     out = sm.softmax_pullback(vector_of(g), vector_of(y), axis=axis_of(op, dim, len(shape)))
     return in_dtype(op, out if shape else without_axis(out), input_dtype)
@@ -68,7 +69,7 @@ def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: 
 @api("_safe_softmax", method=False)
 def safe_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """The softmax along a dimension, 0 where every element along it is -inf."""
-    x = in_dtype("_safe_softmax", tensor_of("_safe_softmax", input), dtype)
+    x = in_dtype("_safe_softmax", tensor_argument("_safe_softmax", input), dtype)
     return along("_safe_softmax", floated(x), dim, None, sm.safe_softmax)
 
 
@@ -92,13 +93,13 @@ def log_softmax(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = 
 
 def softmin(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """The softmax of the negative input along a dimension."""
-    x = tensor_of("softmin", input)
+    x = tensor_argument("softmin", input)
     return along("softmin", negative(x), _dim("softmin", x, dim, _stacklevel), dtype, sm.softmax)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A sample of the Gumbel-softmax distribution: nearly one-hot for small tau, in value exactly with hard."""
-    x = tensor_of("gumbel_softmax", logits)
+    x = tensor_argument("gumbel_softmax", logits)
     if eps != 1e-10:
         warnings.warn("gumbel_softmax: eps has no effect", stacklevel=2)
     noise = -METHODS["log"](METHODS["exponential_"](METHODS["new_empty"](x, tuple(shape_of(x)))))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .....core.value import shape_of
+from ...._shared.spatial import classes_of_axes
 from ..._creation import empty
 from ..._tensor import Tensor
 from .. import functional as F
@@ -98,7 +99,6 @@ class _ConvNd(Module):
 
 class _Conv(_ConvNd):
     _axes: int
-    _function: str
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -117,37 +117,20 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        return getattr(F, self._function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return getattr(F, f"conv{self._axes}d")(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, in_channels, *size) or (in_channels, *size) to the same with out_channels."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
-class Conv1d(_Conv):
-    """Cross-correlation of (N, C, L) with a learned kernel per pair of channels."""
-
-    _axes = 1
-    _function = "conv1d"
-
-
-class Conv2d(_Conv):
-    """Cross-correlation of (N, C, H, W) with a learned kernel per pair of channels."""
-
-    _axes = 2
-    _function = "conv2d"
-
-
-class Conv3d(_Conv):
-    """Cross-correlation of (N, C, D, H, W) with a learned kernel per pair of channels."""
-
-    _axes = 3
-    _function = "conv3d"
+Conv1d, Conv2d, Conv3d = classes_of_axes(
+    _Conv, "Conv{}d", "Cross-correlation of {x} with a learned kernel per pair of channels."
+)
 
 
 class _ConvTransposeNd(_ConvNd):
     _axes: int
-    _function: str
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -188,30 +171,14 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """(N, in_channels, *size) or (in_channels, *size) to the same with out_channels, of `output_size` if given."""
         extra = self.output_padding if output_size is None else self._output_padding(input, output_size)
-        return getattr(F, self._function)(
+        return getattr(F, f"conv_transpose{self._axes}d")(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
 
 
-class ConvTranspose1d(_ConvTransposeNd):
-    """The transpose of Conv1d."""
-
-    _axes = 1
-    _function = "conv_transpose1d"
-
-
-class ConvTranspose2d(_ConvTransposeNd):
-    """The transpose of Conv2d."""
-
-    _axes = 2
-    _function = "conv_transpose2d"
-
-
-class ConvTranspose3d(_ConvTransposeNd):
-    """The transpose of Conv3d."""
-
-    _axes = 3
-    _function = "conv_transpose3d"
+ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = classes_of_axes(
+    _ConvTransposeNd, "ConvTranspose{}d", "The transpose of Conv{n}d."
+)
 
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]

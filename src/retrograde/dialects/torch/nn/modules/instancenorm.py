@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...._shared.spatial import classes_of_axes
 from ..._tensor import Tensor
 from .. import functional as F
 from .batchnorm import _NormBase
@@ -50,22 +51,9 @@ class _InstanceNorm(_NormBase):
         )  # fmt: skip
 
 
-class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (N, C, L) or (C, L) (Ulyanov et al., 2016)."""
-
-    _axes = 1
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
-
-    _axes = 2
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
-
-    _axes = 3
+InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(
+    _InstanceNorm, "InstanceNorm{}d", "Instance normalisation of {x}, the batch left out or not (Ulyanov et al., 2016)."
+)
 
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]

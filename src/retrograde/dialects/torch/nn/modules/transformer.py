@@ -51,26 +51,12 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int | None) ->
 
 
 class _Layer(Module):
-    """What encoder and decoder layers share: the feed-forward block and the switch to norm first."""
-
-    norm_first: bool
-    activation: Any
-    linear1: Linear
-    linear2: Linear
-    dropout: Module
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("activation", F.relu)
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
-
-
-class TransformerEncoderLayer(_Layer):
-    """Self-attention and a feed-forward network, each with a residual connection and a LayerNorm."""
+    """What both layers share: attention and a feed-forward network, each with a residual connection and a LayerNorm."""
 
     __constants__ = ["norm_first"]
+    norm_first: bool
+    activation: Any
+    _crossed = False
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -80,20 +66,42 @@ class TransformerEncoderLayer(_Layer):
         super().__init__()
         where = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **where)
+        if self._crossed:
+            self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias=bias, batch_first=batch_first, **where)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **where)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **where)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        steps = range(1, 4 if self._crossed else 3)
+        for i in steps:
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where))
+        for i in steps:
+            setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
 
-    def _self_attention(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out = self.self_attn(
-            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
-        )[0]
-        return self.dropout1(out)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("activation", F.relu)
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _residual(self, x: Tensor, i: int, f: Callable[[Tensor], Tensor]) -> Tensor:
+        """x + dropout(f(x)), normalised before or after."""
+        norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
+        return x + drop(f(norm(x))) if self.norm_first else norm(x + drop(f(x)))  # type: ignore[no-any-return]
+
+
+def _attends(attention: Module, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Callable[[Tensor], Tensor]:
+    """Attention to a memory, or to the operand itself where it is None."""
+    return lambda x: attention(
+        x, x if memory is None else memory, x if memory is None else memory, attn_mask=mask, key_padding_mask=padding,
+        need_weights=False, is_causal=is_causal,
+    )[0]  # fmt: skip
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and a feed-forward network, each with a residual connection and a LayerNorm."""
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
@@ -103,48 +111,14 @@ class TransformerEncoderLayer(_Layer):
         padding = F._attention._canonical(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src)
         mask = F._attention._canonical(src_mask, "src_mask", None, "", src, False)
         x = tensor_argument("TransformerEncoderLayer", src)
-        if self.norm_first:
-            x = x + self._self_attention(self.norm1(x), mask, padding, is_causal)
-            return x + self.dropout2(self._feed_forward(self.norm2(x)))
-        x = self.norm1(x + self._self_attention(x, mask, padding, is_causal))
-        return self.norm2(x + self.dropout2(self._feed_forward(x)))
+        x = self._residual(x, 1, _attends(self.self_attn, None, mask, padding, is_causal))
+        return self._residual(x, 2, self._feed_forward)
 
 
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to a memory and a feed-forward network, with residual connections and LayerNorms."""
 
-    __constants__ = ["norm_first"]
-
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-        activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        where = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, bias=bias, **where)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, bias=bias, **where)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **where)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **where)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-        self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
-        self.activation = _get_activation_fn(activation)
-
-    def _self_attention(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out = self.self_attn(
-            x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False
-        )[0]
-        return self.dropout1(out)
-
-    def _memory_attention(self, x: Tensor, memory: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out = self.multihead_attn(
-            x, memory, memory, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False
-        )[0]
-        return self.dropout2(out)
+    _crossed = True
 
     def forward(
         self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
@@ -153,15 +127,17 @@ class TransformerDecoderLayer(_Layer):
     ) -> Tensor:  # fmt: skip
         """Of the shape of `tgt`."""
         x = tensor_argument("TransformerDecoderLayer", tgt)
-        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
-        other = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
-        if self.norm_first:
-            x = x + self._self_attention(self.norm1(x), *own)
-            x = x + self._memory_attention(self.norm2(x), *other)
-            return x + self.dropout3(self._feed_forward(self.norm3(x)))
-        x = self.norm1(x + self._self_attention(x, *own))
-        x = self.norm2(x + self._memory_attention(x, *other))
-        return self.norm3(x + self.dropout3(self._feed_forward(x)))
+        x = self._residual(x, 1, _attends(self.self_attn, None, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+        x = self._residual(
+            x, 2, _attends(self.multihead_attn, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        )
+        return self._residual(x, 3, self._feed_forward)
+
+
+def _length(layers: Any, x: Tensor) -> int:
+    """How long the sequences are that the layers are given."""
+    attention = getattr(layers[0], "self_attn", None) if len(layers) else None
+    return x.shape[1 if getattr(attention, "batch_first", False) and x.ndim == 3 else 0]  # type: ignore[no-any-return]
 
 
 class TransformerEncoder(Module):
@@ -190,10 +166,7 @@ class TransformerEncoder(Module):
         """Of the shape of `src`."""
         padding = F._attention._canonical(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src)
         mask = F._attention._canonical(mask, "mask", None, "", src, False)
-        first = self.layers[0] if len(self.layers) else None
-        batch_first = bool(getattr(getattr(first, "self_attn", None), "batch_first", False))
-        length = src.shape[1 if batch_first and src.ndim == 3 else 0]
-        causal = _is_causal(mask, is_causal, length)
+        causal = _is_causal(mask, is_causal, _length(self.layers, src))
         out = src
         for layer in self.layers:
             out = layer(out, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -217,10 +190,7 @@ class TransformerDecoder(Module):
     ) -> Tensor:  # fmt: skip
         """Of the shape of `tgt`."""
         out = tgt
-        first = self.layers[0] if len(self.layers) else None
-        batch_first = bool(getattr(getattr(first, "self_attn", None), "batch_first", False))
-        length = tgt.shape[1 if batch_first and tgt.ndim == 3 else 0]
-        causal = _is_causal(tgt_mask, tgt_is_causal, length)
+        causal = _is_causal(tgt_mask, tgt_is_causal, _length(self.layers, tgt))
         for layer in self.layers:
             out = layer(
                 out, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
@@ -241,24 +211,16 @@ class Transformer(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         where = {"device": device, "dtype": dtype}
-        if custom_encoder is not None:
-            self.encoder = custom_encoder
-        else:
-            layer = TransformerEncoderLayer(
-                d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
-                **where,
-            )  # fmt: skip
+        options = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        self.encoder, self.decoder = custom_encoder, custom_decoder
+        if custom_encoder is None:
+            layer: Module = TransformerEncoderLayer(*options, **where)
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
             self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
-        if custom_decoder is not None:
-            self.decoder = custom_decoder
-        else:
-            decoder_layer = TransformerDecoderLayer(
-                d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias,
-                **where,
-            )  # fmt: skip
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*options, **where)
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
-            self.decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ....._tree import flatten
 from .....core.value import make
-from .....learn.data_parallel import Bucket, Reducer
+from .....learn.data_parallel import Bucket, Reducer, without
 from ... import distributed as dist
-from ..._api import missing
+from ..._api import attributes
 from ..._grad_modes import is_grad_enabled, no_grad
 from ..._tensor import Tensor
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
@@ -126,13 +126,7 @@ class DistributedDataParallel(Module, Joinable):
         """What the module gives. Where gradients are recorded, the next backward pass shares them."""
         syncing = is_grad_enabled() and self.require_backward_grad_sync
         if syncing:
-            left = self._reducer.unfinished()
-            if left:
-                raise RuntimeError(
-                    "DistributedDataParallel: in the pass before, these parameters got no gradient, so that the others were not "
-                    f"shared: {', '.join(self._names[i] for i in left)}; find_unused_parameters=True lets parameters take no "
-                    "part in a pass"
-                )
+            self._reducer.check("DistributedDataParallel", lambda: self._names)
         Join.notify_join_context(self)
         if self._join_config.enable:
             self._tell(syncing)
@@ -145,14 +139,9 @@ class DistributedDataParallel(Module, Joinable):
             self._reducer.running = False
         return found
 
-    @contextlib.contextmanager
-    def no_sync(self) -> Iterator[None]:
+    def no_sync(self) -> contextlib.AbstractContextManager[None]:
         """A block whose backward passes leave gradients with their process, to be shared with the next pass outside of it."""
-        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
-        try:
-            yield
-        finally:
-            self.require_backward_grad_sync = before
+        return without(self, "require_backward_grad_sync")
 
     def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         """Reduce buckets by `hook(state, bucket)`, which gives a future of a tensor like the bucket's buffer.
@@ -247,5 +236,4 @@ class _Shadow(JoinHook):
         ddp._joined, ddp._reducer.divisor = False, ddp.process_group.size()
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nn.parallel.distributed", name, globals())
+__getattr__ = attributes(globals())

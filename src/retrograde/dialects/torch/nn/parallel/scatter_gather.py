@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._api import missing
+from ..._api import attributes
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> list[Any]:
@@ -20,5 +20,4 @@ def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
     return only
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.nn.parallel.scatter_gather", name, globals())
+__getattr__ = attributes(globals())

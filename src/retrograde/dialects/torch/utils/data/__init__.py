@@ -1,30 +1,16 @@
 """`torch.utils.data`: datasets, samplers and the DataLoader, in this process."""
 
-from typing import Any
-
-from ..._api import missing
+from ..._api import attributes
 from . import _utils, collate, dataloader, dataset, distributed, sampler
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
 from .dataset import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    StackDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
+    ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset, random_split,
+)  # fmt: skip
 from .distributed import DistributedSampler
 from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
+    BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+)  # fmt: skip
 
 __all__ = [
     "BatchSampler",
@@ -53,6 +39,4 @@ __all__ = [
     "sampler",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise missing("torch.utils.data", name, __all__)
+__getattr__ = attributes(globals())

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...._shared import event_files as events
 from ...._shared.event_files import FileWriter
-from ..._api import missing
+from ..._api import attributes
 from ..._tensor import Tensor
 
 __all__ = ["FileWriter", "SummaryWriter"]
@@ -142,5 +142,4 @@ class SummaryWriter:
         self.close()
 
 
-def __getattr__(name: str) -> Any:
-    raise missing("torch.utils.tensorboard", name, __all__)
+__getattr__ = attributes(globals())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...._api import FUNCTIONS as F
+from ......learn.distributions import transforms as maps
+from ....._shared.rows import constructor, named
 from ...._dtype import float32
 from ...._promote import to_dtype
 from ...cell import Cell
 from ...layer.activation import LogSigmoid
 from .._parameters import above, concrete, given, parameter
+from .._vocabulary import F
 
 __all__ = ["Bijector", "Exp", "GumbelCDF", "Invert", "PowerTransform", "ScalarAffine", "Softplus"]
 
@@ -82,31 +84,47 @@ class Bijector(Cell):
         return ", ".join(f"{k} = {getattr(self, k)}" for k in self._given)
 
 
-class PowerTransform(Bijector):
-    """(1 + power x) to the power of 1 / power; for power 0 the exponential. Raises ValueError for a negative power."""
+def _row(
+    name: str, doc: str, parameters: str, forward: Any, inverse: Any, log_slope: Any, inverse_log_slope: Any,
+    then: Any = None, constant: bool = False, **members: Any,
+) -> Any:  # fmt: skip
+    """The class of a row: its name, what it is, the constructor's parameters, and its four functions."""
+    names = [p.partition("=")[0] for p in parameters.split(", ")]
 
-    def __init__(self, power: Any = 0.0, name: str = "PowerTransform") -> None:
-        super().__init__(name=name, param={"power": power})
-        self.power = parameter("PowerTransform", "power", power, float32)
-        values = concrete(self.power)
-        if values is not None and (values < 0).any():
-            raise ValueError(f"PowerTransform: power must be 0 or more, got {self.power}")
-        self._zero = values is not None and not values.any()
+    def made(self: Any, *given: Any) -> None:
+        super(cls, self).__init__(constant, name=given[-1], param=dict(zip(names, given)))
+        for key, value in zip(names, given):
+            setattr(self, key, parameter(name, key, value, float32))
+        if then is not None:
+            then(self)
 
-    def _forward(self, x: Any) -> Any:
-        return F["exp"](x) if self._zero else F["exp"](F["log1p"](x * self.power) / self.power)
-
-    def _inverse(self, y: Any) -> Any:
-        return F["log"](y) if self._zero else F["expm1"](F["log"](y) * self.power) / self.power
-
-    def _forward_log_jacobian(self, x: Any) -> Any:
-        return x if self._zero else (1 / self.power - 1) * F["log1p"](x * self.power)
-
-    def _inverse_log_jacobian(self, y: Any) -> Any:
-        return (self.power - 1) * F["log"](y)
+    own = {
+        "__doc__": doc, "__module__": __name__, "_forward": forward, "_inverse": inverse, "_forward_log_jacobian": log_slope,
+        "_inverse_log_jacobian": inverse_log_slope, **members,
+        "__init__": constructor(name, f"{parameters}, name={name!r}", made),
+    }  # fmt: skip
+    cls = type(name, (Bijector,), named(name, own, Bijector))
+    return cls
 
 
-class Exp(PowerTransform):
+def _is_zero(self: Any) -> None:
+    values = concrete(self.power)
+    if values is not None and (values < 0).any():
+        raise ValueError(f"PowerTransform: power must be 0 or more, got {self.power}")
+    self._zero = values is not None and not values.any()
+
+
+PowerTransform = _row(
+    "PowerTransform", "(1 + power x) to the power of 1 / power; for power 0 the exponential. Raises ValueError for a negative "
+    "power.", "power=0.0",
+    lambda self, x: F.exp(x) if self._zero else F.exp(F.log1p(x * self.power) / self.power),
+    lambda self, y: F.log(y) if self._zero else F.expm1(F.log(y) * self.power) / self.power,
+    lambda self, x: x if self._zero else (1 / self.power - 1) * F.log1p(x * self.power),
+    lambda self, y: (self.power - 1) * F.log(y), _is_zero,
+)  # fmt: skip
+
+
+class Exp(PowerTransform):  # type: ignore[misc,valid-type]
     """The exponential."""
 
     def __init__(self, name: str = "Exp") -> None:
@@ -116,73 +134,34 @@ class Exp(PowerTransform):
         return "exp"
 
 
-class ScalarAffine(Bijector):
-    """scale x + shift."""
-
-    def __init__(self, scale: Any = 1.0, shift: Any = 0.0, name: str = "ScalarAffine") -> None:
-        super().__init__(True, name=name, param={"scale": scale, "shift": shift})
-        self.scale = parameter("ScalarAffine", "scale", scale, float32)
-        self.shift = parameter("ScalarAffine", "shift", shift, float32)
-
-    def _forward(self, x: Any) -> Any:
-        return self.scale * x + self.shift
-
-    def _inverse(self, y: Any) -> Any:
-        return (y - self.shift) / self.scale
-
-    def _forward_log_jacobian(self, x: Any) -> Any:
-        return F["log"](F["abs"](self.scale))
-
-    def _inverse_log_jacobian(self, y: Any) -> Any:
-        return -F["log"](F["abs"](self.scale))
+ScalarAffine = _row(
+    "ScalarAffine", "scale x + shift.", "scale=1.0, shift=0.0",
+    lambda self, x: maps.Affine.forward(F, x, self.shift, self.scale),
+    lambda self, y: maps.Affine.inverse(F, y, self.shift, self.scale),
+    lambda self, x: maps.Affine.log_slope(F, x, None, self.shift, self.scale),
+    lambda self, y: -maps.Affine.log_slope(F, None, y, self.shift, self.scale), constant=True,
+)  # fmt: skip
+Softplus = _row(
+    "Softplus", "log(1 + exp(sharpness x)) / sharpness.", "sharpness=1.0",
+    lambda self, x: maps.Softplus.forward(F, x * self.sharpness) / self.sharpness,
+    lambda self, y: maps.Softplus.inverse(F, y * self.sharpness) / self.sharpness,
+    lambda self, x: F.log_sigmoid(x * self.sharpness), lambda self, y: -F.log(-F.expm1(-self.sharpness * y)),
+    lambda self: setattr(self, "log_sigmoid", LogSigmoid()),
+)  # fmt: skip
 
 
-class Softplus(Bijector):
-    """log(1 + exp(sharpness x)) / sharpness."""
-
-    def __init__(self, sharpness: Any = 1.0, name: str = "Softplus") -> None:
-        super().__init__(name=name, param={"sharpness": sharpness})
-        self.sharpness = parameter("Softplus", "sharpness", sharpness, float32)
-        self.log_sigmoid = LogSigmoid()
-
-    def _forward(self, x: Any) -> Any:
-        return F["softplus"](x * self.sharpness) / self.sharpness
-
-    def _inverse(self, y: Any) -> Any:
-        scaled = y * self.sharpness
-        return (scaled + F["log"](-F["expm1"](-scaled))) / self.sharpness
-
-    def _forward_log_jacobian(self, x: Any) -> Any:
-        return self.log_sigmoid(x * self.sharpness)
-
-    def _inverse_log_jacobian(self, y: Any) -> Any:
-        return -F["log"](-F["expm1"](-self.sharpness * y))
+def _gumbel_log_slope(self: Any, x: Any) -> Any:
+    z = (x - self.loc) / self.scale
+    return -z - F.exp(-z) - F.log(self.scale)
 
 
-class GumbelCDF(Bijector):
-    """exp(-exp(-(x - loc) / scale)), which takes a Gumbel distribution to the uniform one on [0, 1].
-
-    Raises ValueError for a scale that is not above 0.
-    """
-
-    def __init__(self, loc: Any = 0.0, scale: Any = 1.0, name: str = "GumbelCDF") -> None:
-        super().__init__(name=name, param={"loc": loc, "scale": scale})
-        self.loc = parameter("GumbelCDF", "loc", loc, float32)
-        self.scale = parameter("GumbelCDF", "scale", scale, float32)
-        above("GumbelCDF", "scale", self.scale, 0)
-
-    def _forward(self, x: Any) -> Any:
-        return F["exp"](-F["exp"]((self.loc - x) / self.scale))
-
-    def _inverse(self, y: Any) -> Any:
-        return self.loc - self.scale * F["log"](-F["log"](y))
-
-    def _forward_log_jacobian(self, x: Any) -> Any:
-        z = (x - self.loc) / self.scale
-        return -z - F["exp"](-z) - F["log"](self.scale)
-
-    def _inverse_log_jacobian(self, y: Any) -> Any:
-        return F["log"](self.scale / (-F["log"](y) * y))
+GumbelCDF = _row(
+    "GumbelCDF", "exp(-exp(-(x - loc) / scale)), which takes a Gumbel distribution to the uniform one on [0, 1]. Raises "
+    "ValueError for a scale that is not above 0.", "loc=0.0, scale=1.0",
+    lambda self, x: F.exp(-F.exp((self.loc - x) / self.scale)), lambda self, y: self.loc - self.scale * F.log(-F.log(y)),
+    _gumbel_log_slope, lambda self, y: F.log(self.scale / (-F.log(y) * y)),
+    lambda self: above("GumbelCDF", "scale", self.scale, 0),
+)  # fmt: skip
 
 
 class Invert(Bijector):

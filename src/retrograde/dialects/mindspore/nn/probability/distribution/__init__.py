@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ._base import Distribution
-from ._discrete import Bernoulli, Categorical, Geometric, Poisson
-from ._location import Cauchy, HalfNormal, Laplace, Logistic, Normal, StudentT
-from ._positive import Beta, Exponential, Gamma, Uniform
+from ._families import (
+    Bernoulli, Beta, Categorical, Cauchy, Exponential, Gamma, Geometric, HalfNormal, Laplace, Logistic, Normal, Poisson,
+    StudentT, Uniform,
+)  # fmt: skip
 from ._transformed import Gumbel, LogNormal, TransformedDistribution
 
 __all__ = [

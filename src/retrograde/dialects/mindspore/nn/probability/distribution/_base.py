@@ -22,11 +22,6 @@ _FROM: dict[str, Any] = {
 }  # fmt: skip
 
 
-def own(name: str, text: str) -> Any:
-    """A property that is a parameter of the distribution."""
-    return property(lambda self: self._values[name], doc=text)
-
-
 class Distribution(Cell):
     """Base of distributions. A subclass defines the functions it has as `_log_prob(value, *parameters)`, `_cdf`,
     `_mean(*parameters)`, `_sd`, `_entropy`, `_kl_loss`, `_sample(shape, *parameters)`; others follow where they can.

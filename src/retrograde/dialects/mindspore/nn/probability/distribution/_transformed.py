@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
-from ...._api import FUNCTIONS as F
-from ...._dtype import float32
-from .._parameters import above, floating
+from ......learn.distributions import continuous as c
+from .._vocabulary import F
 from ..bijector import Bijector, Exp, GumbelCDF, Invert
-from ._base import Distribution, own
-from ._location import Normal
-from ._positive import Uniform
+from ._base import Distribution
+from ._families import Normal, Uniform
+from ._rows import moved, row
 
 
 class TransformedDistribution(Distribution):
@@ -67,82 +63,29 @@ class TransformedDistribution(Distribution):
         return self._bijector.forward(self._distribution._found("sample", (shape, *parameters)))
 
 
-class LogNormal(TransformedDistribution):
-    """The exponential of normal values with mean `loc` and standard deviation `scale`.
-
-    Raises ValueError for a scale that is not above 0.
-    """
-
-    def __init__(
-        self, loc: Any = None, scale: Any = None, seed: Any = 0, dtype: Any = float32, name: Any = "LogNormal"
-    ) -> None:
-        super().__init__(Exp(), Normal(loc, scale, dtype=floating("LogNormal", dtype)), seed, name)
-        self._values = dict(zip(("loc", "scale"), self._distribution._values.values()))
-        self._given = {"loc": loc, "scale": scale}
-
-    extend_repr = Distribution.extend_repr
-
-    loc = own("loc", "The mean of the logarithm.")
-    scale = own("scale", "The standard deviation of the logarithm.")
-
-    def _mean(self, loc: Any, scale: Any) -> Any:
-        return F["exp"](loc + F["square"](scale) / 2)
-
-    def _var(self, loc: Any, scale: Any) -> Any:
-        return F["expm1"](F["square"](scale)) * F["exp"](2 * loc + F["square"](scale))
-
-    def _mode(self, loc: Any, scale: Any) -> Any:
-        return F["exp"](loc - F["square"](scale))
-
-    def _entropy(self, loc: Any, scale: Any) -> Any:
-        return loc + self._distribution._found("entropy", (loc, scale))
-
-    def _kl_loss(self, loc_b: Any, scale_b: Any, loc: Any, scale: Any) -> Any:
-        return self._distribution._found("kl_loss", (loc_b, scale_b, loc, scale))
+def _log_normal(self: Any, loc: Any, scale: Any, seed: Any, dtype: Any, name: Any) -> None:
+    TransformedDistribution.__init__(self, Exp(), Normal(loc, scale, dtype=dtype), seed, name)
+    self._values = dict(zip(("loc", "scale"), self._distribution._values.values()))
+    self._given = {"loc": loc, "scale": scale}
 
 
-class Gumbel(TransformedDistribution):
-    """The Gumbel distribution. Raises ValueError for a scale that is not above 0."""
+def _gumbel(self: Any, loc: Any, scale: Any, seed: Any, dtype: Any, name: Any) -> None:
+    to_unit = GumbelCDF(loc, scale)
+    TransformedDistribution.__init__(self, Invert(to_unit), Uniform(0.0, 1.0, dtype=dtype), seed, name)
+    self._gumbel_bijector = to_unit
+    self._values, self._given = {"loc": to_unit.loc, "scale": to_unit.scale}, {"loc": loc, "scale": scale}
 
-    def __init__(self, loc: Any, scale: Any, seed: Any = 0, dtype: Any = float32, name: Any = "Gumbel") -> None:
-        d = floating("Gumbel", dtype)
-        to_unit = GumbelCDF(loc, scale)
-        super().__init__(Invert(to_unit), Uniform(0.0, 1.0, dtype=d), seed, name)
-        self._gumbel_bijector = to_unit
-        self._values, self._given = {"loc": to_unit.loc, "scale": to_unit.scale}, {"loc": loc, "scale": scale}
-        above("Gumbel", "scale", to_unit.scale, 0)
 
-    extend_repr = Distribution.extend_repr
+ABOVE = "for a scale that is not above 0"
 
-    loc = own("loc", "The place of the mode.")
-    scale = own("scale", "The scale.")
-
-    def _log_prob(self, x: Any, loc: Any, scale: Any) -> Any:
-        z = (x - loc) / scale
-        return -z - F["exp"](-z) - F["log"](scale)
-
-    def _cdf(self, x: Any, loc: Any, scale: Any) -> Any:
-        return F["exp"](-F["exp"]((loc - x) / scale))
-
-    def _survival_function(self, x: Any, loc: Any, scale: Any) -> Any:
-        return -F["expm1"](-F["exp"]((loc - x) / scale))
-
-    def _mean(self, loc: Any, scale: Any) -> Any:
-        return loc + scale * float(np.euler_gamma)
-
-    def _sd(self, loc: Any, scale: Any) -> Any:
-        return scale * (math.pi / math.sqrt(6)) + 0 * loc
-
-    def _mode(self, loc: Any, scale: Any) -> Any:
-        return loc + 0 * scale
-
-    def _entropy(self, loc: Any, scale: Any) -> Any:
-        return 1 + float(np.euler_gamma) + F["log"](scale + 0 * loc)
-
-    def _kl_loss(self, loc_b: Any, scale_b: Any, loc: Any, scale: Any) -> Any:
-        ratio = scale / scale_b
-        moved = F["expm1"]((loc_b - loc) / scale_b + F["lgamma"](ratio + 1))
-        return (loc - loc_b) / scale_b - F["log"](ratio) + float(np.euler_gamma) * (ratio - 1) + moved
-
-    def _sample(self, shape: tuple[int, ...], loc: Any, scale: Any) -> Any:
-        return loc + scale * self._standard("gumbel", shape, loc, scale)
+LogNormal = row(
+    c.LogNormal, "loc scale", "mean var mode entropy", base=TransformedDistribution, start=_log_normal, seed=0, raises=ABOVE,
+    docs="The mean of the logarithm. | The standard deviation of the logarithm.", extend_repr=Distribution.extend_repr,
+    _kl_loss=lambda self, *parameters: self._distribution._found("kl_loss", parameters),
+)  # fmt: skip
+Gumbel = row(
+    c.Gumbel, "loc scale", "log_prob cdf mean sd mode entropy kl_loss", base=TransformedDistribution, start=_gumbel, seed=0,
+    required=True, positive="scale", raises=ABOVE, docs="The place of the mode. | The scale.",
+    extend_repr=Distribution.extend_repr, sample=moved("gumbel"),
+    _survival_function=lambda self, x, loc, scale: -F.expm1(-F.exp((loc - x) / scale)),
+)  # fmt: skip

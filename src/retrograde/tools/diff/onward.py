@@ -1,0 +1,213 @@
+"""All differences, one by one: after each, B goes on from A's values, and the records are compared again.
+
+What B would have computed then is found by computing its record anew (replay.py), with what repairs.py says in place of its own.
+Once what is left may be rounding, the records of double precision (wide.py) take over. Each difference is told by what it makes
+of the result that differs most: by itself, with all others mended, and how many times less that differs without it. Called by
+compare.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .align import Alignment
+from .answer import Difference
+from .forward import CUT, Finding
+from .judge import Judgement, key
+from .leaves import LeafPairs
+from .record import Record
+from .repairs import Repairs
+from .replay import Changes, Replay
+from .results import Result
+from .side import Side
+from .values import FAR, Values, distance
+
+ROUNDS, EVENTS = 32, 200_000
+"""How often the records are compared again at most, and how many events are looked at in all: a long run is not looked at as
+often as a short one, but twice in any case."""
+
+CLOSE = 1e-2
+"""Relative differences below this may be rounding that has grown, and are looked at in double precision."""
+
+
+@dataclass
+class Apart:
+    """One difference: how it was first seen, and what mends it."""
+
+    difference: Difference
+    changes: Changes
+    identity: object
+    times: int = 1
+    """At how many places of the records it was met."""
+    lines: set[tuple[bool, str, int]] = field(default_factory=set)
+    """The lines of A (True) and B that it has to do with."""
+
+
+class Onward:
+    """The differences between two records."""
+
+    def __init__(
+        self, a: Record, b: Record, judged: Judgement, shown: Callable[[Alignment, Finding, str], Difference],
+        widened: Callable[[], tuple[Record, Record, LeafPairs] | None] | None, rtol: float | None,
+    ) -> None:  # fmt: skip
+        """judged: the records as they are, of double precision or not.
+
+        widened: gives the records of double precision, None where they cannot be had; it is None itself where they are not to be.
+        """
+        self._a, self._b, self._judged, self._shown, self._rtol = a, b, judged, shown, rtol
+        self._widen = None if judged.alignment.widened else widened
+        self._leaves = judged.alignment.leaves
+        self._originals = (a, b) if judged.alignment.widened else None
+        if judged.alignment.widened:
+            self._a, self._b = judged.alignment.a.record, judged.alignment.b.record
+        self._changes = Changes()
+        self._settled: set[object] = set()
+        self._tried: set[object] = set()
+        self.found: list[Apart] = []
+        self.notes: list[str] = []
+        self._lost: set[str] = set()
+        self._loose: Apart | None = None
+        """The last difference, where what comes right behind it is known to differ, too."""
+        self._first = judged
+
+    def search(self) -> None:
+        """Find them."""
+        for done in range(max(2, min(ROUNDS, EVENTS // max(1, len(self._a.events) + len(self._b.events))))):
+            bad = self._judged.bad
+            if self._widen is not None and done and self._is_close(bad):
+                self._to_double()
+                continue
+            if bad is None:
+                break
+            if not self._mended(bad):
+                break
+        else:
+            if self._judged.bad is not None:
+                self.notes.append("there may be more differences: the programs are too long to be compared again more often")
+        if self._lost and len(self.found) > 1:
+            self.notes.append(f"after the first difference, not computed anew in B: {', '.join(sorted(self._lost))}")
+        self._without_consequences()
+        self._weigh()
+
+    def _without_consequences(self) -> None:
+        """Leave out differences that are none once all others are mended: what only comes of them."""
+        for one in self.found[:0:-1]:
+            rest = Changes()
+            for other in self.found:
+                if other is not one:
+                    rest.update(other.changes)
+            if not one.changes.is_empty and self._judgement(rest).bad is None:
+                self.found.remove(one)
+
+    def _is_close(self, bad: Result | None) -> bool:
+        if bad is None:
+            return self._judged.largest > 0
+        return bad.distance is not None and bad.distance.relative < CLOSE
+
+    def _to_double(self) -> None:
+        assert self._widen is not None
+        records, self._widen = self._widen(), None
+        if records is not None:
+            self._originals = (self._a, self._b)
+            self._a, self._b, self._leaves = records
+        self._again()
+
+    def _mended(self, bad: Result) -> bool:
+        """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
+        finding, explanation = self._judged.explained()
+        alignment = self._judged.alignment
+        identity = _identity(alignment, finding)
+        lines = {(is_a, *at[:2]) for is_a, n in zip((True, False), finding.named())
+                 if (at := _at(alignment.a if is_a else alignment.b, n)) is not None}  # fmt: skip
+        apart = next((one for one in self.found if one.identity == identity), None)
+        if apart is None and finding.kind == CUT:  # what comes back through operations that are known to differ
+            apart = next((one for one in self.found if lines & one.lines), None)
+        if apart is None and self._loose is not None and len(lines) == 2 and lines <= self._loose.lines:
+            apart = self._loose  # of one line, one after the other
+        if apart is None:
+            apart = Apart(self._shown(alignment, finding, bad.title), Changes(), identity)
+            self.found.append(apart)
+        else:
+            apart.times += 1
+        if "backward pass" in finding.reason and len(alignment.a.passes) != len(alignment.b.passes):
+            self.notes.append("the programs run different numbers of backward passes: what comes after that is not looked at")
+            return False
+        repairs = Repairs(alignment, explanation, len(self._b.values))
+        met = (key(bad), finding.a, finding.b)
+        changes = Changes() if met in self._tried else repairs.after(finding, bad)
+        self._tried.add(met)
+        if changes.is_empty:
+            changes = repairs.result(bad)
+            self._settled.add(key(bad))
+            if min(bad.leaf) >= 0 and (bad.a is None or bad.b is None):
+                self._settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
+        self._loose = apart if repairs.loose else None
+        apart.lines |= lines
+        apart.lines.update((is_a, *at[:2]) for is_a, n in repairs.touched
+                           if (at := _at(alignment.a if is_a else alignment.b, n)) is not None)  # fmt: skip
+        apart.changes.update(changes)
+        self._changes.update(changes)
+        self._again()
+        return True
+
+    def _again(self) -> None:
+        self._judged = self._judgement(self._changes)
+
+    def _judgement(self, changes: Changes) -> Judgement:
+        """The results with B as it is after some changes."""
+        replay = self._replayed(changes)
+        self._lost |= replay.lost
+        alignment = Alignment(
+            self._a, replay.record, self._leaves, self._rtol if self._originals is None else None,
+            originals=self._originals, assumed=replay.assumed,
+        )  # fmt: skip
+        return Judgement(alignment, settled=self._settled)
+
+    def _replayed(self, changes: Changes) -> Replay:
+        return Replay(self._b, changes, Values(self._a), widened=self._originals is not None)
+
+    # ------------------------------------------------------------------------------------------ by how much
+
+    def _weigh(self) -> None:
+        """Say of each difference what it makes of the result that differs most."""
+        most = max((r for r in self._first.results if r.distance is not None and r.distance.relative < float("inf")
+                    and r.a in self._first.alignment.a.producer and r.b in self._first.alignment.b.producer),
+                   key=lambda r: r.distance.relative if r.distance is not None else 0.0, default=None)  # fmt: skip
+        if most is None or most.distance is None or len(self.found) < 2:
+            return
+        whole = self._off(most, Changes())
+        for one in self.found:
+            others = Changes()
+            for other in self.found:
+                if other is not one:
+                    others.update(other.changes)
+            one.difference.times, one.difference.contributes_to = one.times, most.title
+            one.difference.alone = self._off(most, others)
+            without = self._off(most, one.changes)
+            one.difference.factor = whole / without if without > 0 else None
+        self.found.sort(key=lambda one: -(one.difference.alone or 0.0))
+
+    def _off(self, result: Result, changes: Changes) -> float:
+        """How far a result is apart after some changes."""
+        assert result.a is not None
+        assert result.b is not None
+        values = Values(self._replayed(changes).record)
+        found = distance(Values(self._a), result.a, values, result.b, 1e-12)
+        return 0.0 if found is FAR else found.relative
+
+
+def _identity(alignment: Alignment, finding: Finding) -> object:
+    """What a difference is known by: B's line and operation, and A's operation; A's line where B has none."""
+    named = finding.named()
+    at_a, at_b = (_at(side, n) for side, n in zip((alignment.a, alignment.b), named))
+    if at_b is None:
+        return at_a, None
+    return (None if at_a is None else at_a[-1]), at_b
+
+
+def _at(side: Side, number: int) -> tuple[str, int, str] | None:
+    if number < 0:
+        return None
+    e = side.events[number]
+    return (side.record.files[e.file] if e.file < len(side.record.files) else "", e.line, e.name)

@@ -1,0 +1,492 @@
+"""What B has to be given to go on as A does after a difference, so that the next one can be seen.
+
+`Repairs.after(finding, result)` says which values of A take the place of which of B's (`Changes` of replay.py): where the two
+programs come together again behind the operations that differ, what the gradients are before these, the steps of an
+optimiser with other options, the values at a start. What happens again in later steps of a loop, at the same lines, is given
+at once, but only where B reads there what A does: so that another mistake in between is not covered up. Called by onward.py.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .align import Alignment
+from .explain import Explanation
+from .forward import CLEARED, CUT, START, Finding
+from .kinds import ACCUMULATE, OP, UPDATE, WRITE
+from .record import ABSENT, Event
+from .replay import FAILURES, Changes, Force
+from .results import GRADIENT, Result
+from .side import ARRANGING, Side
+from .values import apart, as_wide, is_telling, norm_of
+from .wide import wide_params, wider
+
+AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
+"""How many operations behind a difference are looked at, how many of those the programs may come together at, how many ways of
+that are tried, and how many values on end have to be A's for it: right behind the operations that differ, and further on."""
+
+
+class Repairs:
+    """What follows from one finding about the records in an alignment."""
+
+    def __init__(self, alignment: Alignment, explanation: Explanation, known: int) -> None:
+        """known: how many values B's own record has; later ones stand for what was put in their place."""
+        self._known = known
+        self.touched: set[tuple[bool, int]] = set()
+        """The events of A (True) and B that have been passed over."""
+        self.loose = False
+        """Whether what comes right behind the difference is known to differ, too."""
+        self.alignment, self.a, self.b = alignment, alignment.a, alignment.b
+        self._explanation = explanation
+        self._norms: dict[int, tuple[list[float], list[int]]] = {}
+        self._alike: dict[Any, list[int]] | None = None
+
+    def after(self, finding: Finding, result: Result) -> Changes:
+        """The changes after which the result does not differ for this reason."""
+        changes = Changes()
+        x, y = (None if n < 0 else side.events[n] for side, n in ((self.a, finding.a), (self.b, finding.b)))
+        if finding.kind == START:
+            p, q = finding.values
+            if q in self.b.producer:
+                made = self.b.producer[q]
+                turned = len(self.a.values.shape(p)) == 2 and self._lies_across()
+                order = (1, 0) if turned else self._order(p, q)
+                changes.results[made, list(self.b.events[made].outs).index(q)] = Force(p, order)
+        elif finding.kind == CLEARED:
+            self._clearings(changes)
+        elif finding.kind == CUT:
+            self._gradients(changes, *finding.at, result)
+        elif x is not None and y is not None and x.kind == y.kind == UPDATE:
+            self._steps(changes, x, y)
+        elif x is not None and y is not None:
+            self._together(changes, finding.a, finding.b)
+        return changes
+
+    def result(self, result: Result) -> Changes:
+        """The changes after which a result is as in A, whatever made it differ."""
+        changes = Changes()
+        if result.a is None or result.b is None:
+            if min(result.leaf) >= 0:
+                self._drive(changes, *result.leaf)
+            return changes
+        if result.kind == GRADIENT and (e := self.b.record.events[result.event_b]).kind == ACCUMULATE:
+            there = self.a.record.events[result.event_a]
+            if there.kind == ACCUMULATE:
+                changes.arrivals[result.event_b] = Force(there.ins[0], self._order(there.ins[0], e.ins[0]))
+                changes.adds[result.event_b] = bool(there.detail[2])
+        number = self.b.producer.get(result.b, -1)
+        if number >= 0 and result.b in self.b.events[number].outs and result.a in self.a.producer:
+            output = list(self.b.events[number].outs).index(result.b)
+            changes.results[number, output] = Force(result.a, self._order(result.a, result.b))
+            self._before(changes, result.b, number)
+        return changes
+
+    # ------------------------------------------------------------------------------------------ layouts
+
+    def _order(self, va: int, vb: int) -> tuple[int, ...] | None:
+        """The order in which A's value has to be read to lie as B's does; None where it lies so."""
+        shape_a, shape_b = self.a.values.shape(va), self.b.values.shape(vb)
+        n = len(shape_a)
+        if n != len(shape_b) or n < 2 or sorted(shape_a) != sorted(shape_b) or n > 5:
+            return None
+        fits = [o for o in itertools.permutations(range(n)) if tuple(shape_a[i] for i in o) == shape_b]
+        fits.sort(key=lambda o: (o != tuple(range(n)), o != tuple(range(n))[::-1]))
+        x, y = self.a.values.array(va), self.b.values.array(vb)
+        if len(fits) > 1 and x is not None and y is not None:
+            wide_x, wide_y = as_wide(x), as_wide(y)
+            with np.errstate(all="ignore"):
+                fits.sort(key=lambda o: float(np.abs(wide_x.transpose(o) - wide_y).max(initial=0.0)))  # ties: as they were
+        return None if not fits or fits[0] == tuple(range(n)) else fits[0]
+
+    def _lies_across(self) -> bool:
+        """Whether the weights that are the same in both programs lie the other way round in B."""
+        pairs = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.alignment.leaves.pairs]
+        return any(self.alignment.matched_b(q) and self._order(p, q) == (1, 0) for p, q in pairs)
+
+    # ------------------------------------------------------------------------------------------ what is the same again
+
+    def _place(self, side: Side, number: int) -> int:
+        """How many backward passes have begun before an event."""
+        return bisect.bisect_right(side.passes, number)
+
+    def _like(self, side: Side, number: int, place: int) -> list[int]:
+        """The events of one kind and line between two backward passes."""
+        if self._alike is None:
+            self._alike = {}
+            for one in (self.a, self.b):
+                for n, e in enumerate(one.events):
+                    if e.kind in (OP, UPDATE, WRITE):
+                        self._alike.setdefault(self._likeness(one, e, self._place(one, n)), []).append(n)
+        return self._alike.get(self._likeness(side, side.events[number], place), [])
+
+    def _likeness(self, side: Side, e: Event, place: int) -> object:
+        return side is self.a, place, e.kind, e.name, e.file, e.line, tuple(e.caller)
+
+    def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
+        """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
+        yield tuple(n for _, n in numbers)
+        first = tuple(n for _, n in numbers)
+        for p, q in [*self.alignment.passes, (len(self.a.passes), len(self.b.passes))]:
+            lists = [self._like(side, n, p if side is self.a else q) for side, n in numbers]
+            if len({len(found) for found in lists}) == 1:
+                yield from (entry for entry in zip(*lists) if entry != first)
+                continue
+            at = [found.index(n) if n in (found := self._like(side, n, self._place(side, n))) else -1 for side, n in numbers]
+            if all(0 <= i < len(found) for i, found in zip(at, lists)):
+                entry = tuple(found[i] for i, found in zip(at, lists))
+                if entry != first:
+                    yield entry
+
+    # ------------------------------------------------------------------------------------------ where programs come together
+
+    def _together(self, changes: Changes, ea: int, eb: int) -> None:
+        """Find where both programs go on alike behind two operations, and give B what A has there."""
+        found = self._meeting(ea, eb)
+        if found is None:
+            return
+        (na, ia), value, (nb, ib), is_operand, order = found
+        reached = self.b.events[nb].ins[ib] if is_operand else self.b.events[nb].outs[ib]
+        resized = self.a.values.size(value) != self.b.values.size(reached)
+        read = self._before(changes, reached, eb)
+        self.touched |= {(True, ea), (True, na), (False, eb), (False, nb)}
+        self.touched |= {(False, n) for n in self._explanation.region(reached)}
+        numbers = [(self.a, ea), (self.a, na), (self.b, eb), (self.b, nb)]
+        makers = []
+        for v, w in read:
+            i, j = self.a.producer.get(v, -1), self.b.producer.get(w, -1)
+            if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
+                makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
+                numbers += [(self.a, i), (self.b, j)]
+        x, y = self.a.events[ea], self.b.events[eb]
+        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
+                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
+        for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
+            source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
+            slots = self.b.events[at].ins if is_operand else self.b.events[at].outs
+            k = max(ia, -1 - ia)
+            if k >= len(source) or ib >= len(slots) or source[k] == ABSENT or slots[ib] == ABSENT:
+                continue
+            if not resized and self.a.values.size(source[k]) != self.b.values.size(slots[ib]):
+                continue
+            operands = [(self.b.events[j].outs[y], self.a.events[i].outs[x])
+                        for (x, y), i, j in zip(makers, made[::2], made[1::2])]  # fmt: skip
+            if not operands:
+                mine, theirs = self.a.events[p], self.b.events[q]
+                operands = [(theirs.ins[j], mine.ins[i]) for i, j in direct
+                            if i < len(mine.ins) and j < len(theirs.ins) and theirs.ins[j] < self._known]  # fmt: skip
+            if n and not operands:  # nothing says that it is the same there
+                break
+            where = operands if n else ()
+            (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
+            for w, v in operands:
+                self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
+
+    def _before(self, changes: Changes, value: int, number: int) -> list[tuple[int, int]]:
+        """Let the gradients be A's of what both programs have and this value is made of; gives that, in A and in B."""
+        pairs_read: list[tuple[int, int]] = []
+        place_b = self._place(self.b, number)
+        place_a = next((p for p, q in self.alignment.passes if q == place_b), -1)
+        read = {value} if self.alignment.matched_b(value) else set()
+        for n in self._explanation.region(value):
+            read.update(v for v in self.b.events[n].ins if v != ABSENT and self.alignment.matched_b(v))
+        leaves = {leaf.value: j for j, leaf in enumerate(self.b.record.leaves)}
+        of_leaf = {self.b.value_at(v, len(self.b.events)): j for v, j in leaves.items()}
+        pairs = {j: i for i, j in self.alignment.leaves.pairs}
+        for w in read:
+            match = self.alignment.partner.get(w)
+            if match is None:
+                continue
+            if w < self._known:
+                pairs_read.append((match.value, w))
+            self._arriving(changes, match.value, w, place_a, place_b)
+            end = self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w
+            j = leaves.get(w, of_leaf.get(end, -1))
+            if j in pairs:
+                self._leaf(changes, pairs[j], j)
+        return pairs_read
+
+    def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
+        """Let the gradient that arrives at a value in a pass be A's."""
+        mine = self._receiving(self.a, self.alignment.members.get(self.alignment.classes_a.get(va, va), [va]), place_a)
+        theirs = self._receiving(self.b, self.alignment.found.get(self.alignment.classes_a.get(va, va), []), place_b)
+        if vb not in theirs:
+            theirs = self._receiving(self.b, [vb], place_b)
+        if not mine or not theirs or self.a.values.size(va) != self.b.values.size(vb):
+            return False
+        if len(mine) == len(theirs):
+            v = list(mine)[list(theirs).index(vb)]
+            changes.gradients.setdefault((place_b, *theirs[vb][1:]), Force(mine[v][0], self._order(v, vb)))
+            return True
+        # What one program computes more often than the other: the sum arrives at the first.
+        for n, (w, (_, operation, output)) in enumerate(theirs.items()):
+            all_of_it = Force(ABSENT) if n else Force(
+                next(iter(mine.values()))[0], self._order(next(iter(mine)), w), more=[g for g, _, _ in list(mine.values())[1:]]
+            )  # fmt: skip
+            changes.gradients.setdefault((place_b, operation, output), all_of_it)
+        return True
+
+    def _receiving(self, side: Side, values: Sequence[int], place: int) -> dict[int, tuple[int, int, int]]:
+        """Those of some values at which a gradient arrives in a pass, with that, and the operation and output; not one that is
+        made of another."""
+        found: dict[int, tuple[int, int, int]] = {}
+        for v in values:
+            n = side.producer.get(v, -1)
+            if n < 0 or v not in side.events[n].outs or not found.keys().isdisjoint(side.events[n].ins):
+                continue
+            output = list(side.events[n].outs).index(v)
+            g = side.cotangents.get((place, n, output))
+            if g is not None:
+                found[v] = (g, n, output)
+        return found
+
+    def _leaf(self, changes: Changes, i: int, j: int) -> None:
+        """Let what arrives at a leaf be A's, in all passes."""
+        order = self._order(self.a.record.leaves[i].value, self.b.record.leaves[j].value)
+        for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
+            if min(m, n) >= 0:
+                x, y = self.a.record.events[m], self.b.record.events[n]
+                if x.kind == y.kind == ACCUMULATE:
+                    changes.arrivals.setdefault(n, Force(x.ins[0], order))
+                elif x.kind == y.kind:
+                    changes.results.setdefault((n, 0), Force(x.outs[0], order))
+
+    def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+        """Where B goes on as A does if it is given a value of A there.
+
+        As (event of A, its output or, below 0, operand), value of A, (event of B, position), whether that is an operand, order.
+        """
+        later = self._later(self.b, eb, AHEAD)
+        x, y = self.a.events[ea], self.b.events[eb]
+        sources = [(ea, o, v) for o, v in enumerate(x.outs)]
+        sources += [(ea, -1 - i, v) for i, v in enumerate(x.ins) if v != ABSENT]
+        sources += [(n, o, v) for n in self._later(self.a, ea, NEAR) for o, v in enumerate(self.a.events[n].outs)]
+        places = [(eb, o, False, v) for o, v in enumerate(y.outs)]
+        places += [(eb, j, True, v) for j, v in enumerate(y.ins) if v != ABSENT]
+        places += [(n, o, False, v) for n in later[:NEAR] for o, v in enumerate(self.b.events[n].outs)]
+        ways = sorted((m + n, m, n) for m in range(len(places)) for n in range(len(sources)))
+        best: tuple[int, Any] = (0, None)
+        tried = 0
+        for _, m, n in ways:
+            (nb, ib, is_operand, w), (na, ia, v) = places[m], sources[n]
+            given, have = self.a.values.array(v), self.b.values.array(w)
+            if given is None or have is None or given.dtype.kind != have.dtype.kind or tried >= MANY:
+                continue
+            for order in self._arrangements(given, have, not m and not n and x.name == y.name):
+                put = given if order is None else given.transpose(order)
+                if put.size == have.size:
+                    put = put.reshape(have.shape)
+                    if given.size > 1 and apart(as_wide(put), as_wide(have), 1e-6).relative <= 1e-6:
+                        continue
+                tried += 1
+                run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                if run > best[0]:
+                    best = run, ((na, ia), v, (nb, ib), is_operand, order)
+                if run >= (ENOUGH if n == 0 and nb == eb else MORE) or (run and to_the_end):
+                    return self._of_one_kind(ea, eb, na, nb) or best[1]
+        if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
+            x.name == y.name or not later
+        ):  # fmt: skip
+            return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
+        return best[1]
+
+    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+        """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
+        chains = [self._chain(self.a, ea, na), self._chain(self.b, eb, nb)]
+        if len(chains[0]) != len(chains[1]) or len(chains[0]) < 2:
+            return None
+        names = [[side.events[n].name for n in chain] for side, chain in zip((self.a, self.b), chains)]
+        if names[0] != names[1] and sorted(names[0]) == sorted(names[1]):  # in another order: one difference
+            return None
+        sorts = [[(side.values.shape(e.outs[0]), (prim := side.record.primitive(e.name)) and prim.kind, len(e.ins))
+                  for e in (side.events[n] for n in chain)] for side, chain in zip((self.a, self.b), chains)]  # fmt: skip
+        if sorts[0] != sorts[1]:
+            return None
+        self.loose = True
+        v, w = self.a.events[ea].outs[0], self.b.events[eb].outs[0]
+        return (ea, 0), v, (eb, 0), False, None if self.alignment.agree(v, w) else self._order(v, w)
+
+    def _chain(self, side: Side, start: int, end: int) -> list[int]:
+        """The operations from one to another, where each reads what the one before it makes, and makes nothing else."""
+        found = [start]
+        while found[-1] != end and len(found) < NEAR:
+            e = side.events[found[-1]]
+            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if side.events[n].kind == OP and (
+                side.within.get(n) == side.within.get(start))}  # fmt: skip
+            if e.kind != OP or len(e.outs) != 1 or len(readers) != 1:
+                return []
+            found.append(readers.pop())
+        return found if found[-1] == end else []
+
+    def _arrangements(self, given: np.ndarray, have: np.ndarray, of_any_size: bool) -> Sequence[tuple[int, ...] | None]:
+        """The orders of axes in which one array may take the place of the other."""
+        if given.shape == have.shape or (of_any_size and given.size != have.size and given.ndim == have.ndim):
+            return [None]
+        if given.size != have.size:
+            return []
+        if given.size == 1 or [n for n in given.shape if n != 1] == [n for n in have.shape if n != 1]:
+            return [None]
+        return [*(o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == have.shape)][:2]
+
+    def _later(self, side: Side, number: int, count: int) -> list[int]:
+        """The next operations that read, directly or not, what an event makes, before the next backward pass."""
+        at = bisect.bisect_right(side.passes, number)
+        end = side.passes[at] if at < len(side.passes) else len(side.events)
+        within = side.within.get(number)
+        found: list[int] = []
+        heap = list(side.events[number].outs)
+        seen: set[int] = set()
+        queue: list[int] = []
+        while len(found) < count:
+            for v in heap:
+                for n, position in side.consumers.get(v, ()):
+                    e = side.events[n]
+                    if n < end and n not in seen and side.within.get(n) == within and (e.kind == OP or (
+                        e.kind == WRITE and position == 1)):  # fmt: skip
+                        seen.add(n)
+                        heapq.heappush(queue, n)
+            if not queue:
+                break
+            found.append(heapq.heappop(queue))
+            heap = list(side.events[found[-1]].outs)
+        return found
+
+    def _goes_on(
+        self, ea: int, eb: int, later: Sequence[int], nb: int, ib: int, is_operand: bool, put: np.ndarray
+    ) -> tuple[int, bool]:  # fmt: skip
+        """How many of the next values on end are A's if one is given, and whether none follows that is not."""
+        widened = self.alignment.widened
+        new: dict[int, np.ndarray] = {}
+        run = 0
+        for n in (eb, *later):
+            e = self.b.events[n]
+            if n == nb and not is_operand:
+                new[e.outs[ib]] = put
+                continue
+            if not (n == nb or any(v in new for v in e.ins)):
+                continue
+            if e.kind == WRITE:
+                if len(e.ins) > 1 and e.ins[1] in new:
+                    new[e.outs[0]] = new[e.ins[1]]
+                continue
+            prim = self.b.record.primitive(e.name)
+            params = self.b.record.given.get(n, {})
+            arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
+            if n == nb:
+                arrays[ib] = put
+            if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or (e.params and not params):
+                return run, False
+            if widened:
+                arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
+                params = wide_params(params)
+            try:
+                with np.errstate(all="ignore"):
+                    out = prim.numpy_kernel(*arrays, **params)
+            except FAILURES:
+                return run, False
+            for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
+                new[v] = array
+                if e.name in ARRANGING or not is_telling(array):
+                    continue
+                if not self._is_in_a(array, ea):
+                    return run, False
+                run += 1
+        return run, True
+
+    def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
+        """Whether A computes an array behind an event."""
+        if array.dtype.kind != "f":
+            return False
+        if not self._norms:
+            found: dict[int, list[tuple[float, int]]] = {}
+            for e in self.a.events:
+                if e.kind == OP:
+                    for v in e.outs:
+                        norm = self.a.values.norm(v)
+                        if norm < math.inf:
+                            found.setdefault(self.a.values.size(v), []).append((norm, v))
+            for size, entries in found.items():
+                entries.sort()
+                self._norms[size] = [norm for norm, _ in entries], [v for _, v in entries]
+        norms, numbers = self._norms.get(array.size, ([], []))
+        norm = norm_of(as_wide(array))
+        rtol = 4e-6
+        low, high = bisect.bisect_left(norms, norm * (1 - rtol)), bisect.bisect_right(norms, norm * (1 + rtol))
+        for v in numbers[low : min(high, low + 32)]:
+            x = self.a.values.array(v)
+            if x is not None and self.a.producer[v] >= ea and apart(as_wide(x), as_wide(array), 2 * rtol).relative <= 2 * rtol:
+                return True
+        return False
+
+    # ------------------------------------------------------------------------------------------ other kinds
+
+    def _gradients(self, changes: Changes, va: int, vb: int, result: Result) -> None:
+        """Let the gradient at a value be A's, in this pass and at the same line in later ones."""
+        place_a, place_b = result.places
+        if self._arriving(changes, va, vb, place_a, place_b):
+            i, j = self.a.producer[va], self.b.producer[vb]
+            outs = list(self.a.events[i].outs).index(va), list(self.b.events[j].outs).index(vb)
+            for p, q in self._again([(self.a, i), (self.b, j)]):
+                if p > i and q > j:
+                    self._arriving(changes, self.a.events[p].outs[outs[0]], self.b.events[q].outs[outs[1]],
+                                   self._place(self.a, p), self._place(self.b, q))  # fmt: skip
+        elif min(result.leaf) >= 0 and result.a is not None and result.b is not None:
+            self._leaf(changes, *result.leaf)
+
+    def _clearings(self, changes: Changes) -> None:
+        """Let gradients be added to what was there before where A does that."""
+        of_a, of_b = self.a.gradients(), self.b.gradients()
+        for i, j in self.alignment.leaves.pairs:
+            for m, n in self.alignment.facing_gradients(of_a.get(i, []), of_b.get(j, [])):
+                if min(m, n) >= 0:
+                    x, y = self.a.record.events[m], self.b.record.events[n]
+                    if x.kind == y.kind == ACCUMULATE and bool(x.detail[2]) != bool(y.detail[2]):
+                        changes.adds[n] = bool(x.detail[2])
+
+    def _steps(self, changes: Changes, x: Event, y: Event) -> None:
+        """Let the steps of an optimiser be A's, from these on, where they begin with the same."""
+        for vb, va in self.alignment.changed().items():
+            m, n = self.a.producer.get(va, -1), self.b.producer.get(vb, -1)
+            if min(m, n) < 0:
+                continue
+            mine, theirs = self.a.events[m], self.b.events[n]
+            if (mine.kind, mine.name, mine.line) != (x.kind, x.name, x.line) or (theirs.kind, theirs.name, theirs.line) != (
+                y.kind, y.name, y.line
+            ):  # fmt: skip
+                continue
+            order = self._order(mine.ins[0], theirs.ins[0])
+            where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
+            outs = zip(mine.outs, theirs.outs) if mine.name == theirs.name else ((va, vb),)
+            for k, (p, q) in enumerate(outs):
+                if self.a.values.size(p) == self.b.values.size(q):
+                    changes.results[n, k] = Force(p, order if len(self.a.values.shape(p)) > 1 else None, where)
+
+    def _drive(self, changes: Changes, i: int, j: int) -> None:
+        """Let B read A's parameter wherever it reads its own: nothing changes that as in A."""
+        mine, theirs = self.a.record.leaves[i].value, self.b.record.leaves[j].value
+        order = self._order(mine, theirs)
+        ends = [*self.b.passes, len(self.b.events)]
+        facing = {q: p for p, q in self.alignment.passes}
+        versions = {self.b.value_at(theirs, end) for end in ends} | {theirs}
+        for v in versions:
+            for n, position in self.b.consumers.get(v, ()):
+                place = self._place(self.b, n)
+                if self.b.events[n].kind == OP and facing.get(place, -1) > 0:
+                    now = self.a.value_at(mine, self.a.passes[facing[place]])
+                    changes.operands[n, position] = Force(now, order)
+
+
+def _orders(n: int) -> list[tuple[int, ...]]:
+    """Ways to take the axes of an array, the likely ones first."""
+    if not 2 <= n <= 5:
+        return []
+    swapped = (*range(n - 2), n - 1, n - 2)
+    middle = (0, 2, 1, *range(3, n)) if n > 2 else swapped
+    found = [tuple(range(n))[::-1], swapped, middle, (0, *range(2, n), 1), (0, n - 1, *range(1, n - 1))]
+    return list(dict.fromkeys(o for o in found if o != tuple(range(n))))

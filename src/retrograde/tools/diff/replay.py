@@ -1,0 +1,377 @@
+"""A record computed anew with other values at some of its events: what a program would have computed from there on.
+
+Operations, optimisers' steps, writes in place and the derivatives of backward passes are evaluated again wherever something
+that they read has become another; everything else stays as it was recorded. Used to go on after a difference with the other
+program's values (repairs.py). A record of a widened run (wide.py) is computed anew in double precision, as it is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...core.record import NOT_DIFFERENTIABLE, Primitive
+from ...tape.engine import fit
+from .kinds import ACCUMULATE, COTANGENT, GAVE, OP, PASS, PASSED, REREAD, RESULT, UPDATE, WRITE
+from .record import ABSENT, NOWHERE, Event, Kept, Record, dtype_named, name_of
+from .values import Values, apart, as_wide
+from .wide import rules, wide_option, wide_params, wider
+
+FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
+"""What a kernel or a derivative raises that is given something that it does not know."""
+
+
+@dataclass
+class Force:
+    """A value of the other program that is put in the place of one of this, under conditions."""
+
+    value: int
+    """Its number in the other program's record; ABSENT for zeros."""
+    order: tuple[int, ...] | None = None
+    """The order in which its axes are taken, if it lies otherwise there."""
+    where: Sequence[tuple[int, int]] = ()
+    """It is put there only where these values (of this record, as computed anew) are those of the other program."""
+    more: Sequence[int] = ()
+    """Values that are added to it."""
+
+
+@dataclass
+class Changes:
+    """What is other than in the record."""
+
+    results: dict[tuple[int, int], Force] = field(default_factory=dict)
+    """(event, output) -> what it makes."""
+    operands: dict[tuple[int, int], Force] = field(default_factory=dict)
+    """(event, position) -> what it reads."""
+    gradients: dict[tuple[int, int, int], Force] = field(default_factory=dict)
+    """(place of the pass, operation, output) -> the gradient that arrives there."""
+    arrivals: dict[int, Force] = field(default_factory=dict)
+    """The event at which a gradient arrives at a leaf -> what arrives there."""
+    adds: dict[int, bool] = field(default_factory=dict)
+    """The same -> whether it is added to what was there before."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is changed."""
+        return not any(vars(self).values())
+
+    def update(self, other: Changes) -> None:
+        """Take over what another one changes."""
+        for mine, others in zip(vars(self).values(), vars(other).values()):
+            mine.update(others)
+
+
+class _Edge:
+    """What rules ask of an edge: the shape and dtype of what is on the other side."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.shape, self.dtype = a.shape, a.dtype
+
+
+class _Recorded:
+    """An operation of a record as its derivative's rule sees a node."""
+
+    def __init__(
+        self, prim: Primitive, params: dict[str, Any], edges: Sequence[_Edge | None], outs: Sequence[np.ndarray]
+    ) -> None:
+        self.prim, self.params, self.edges = prim, params, tuple(edges)
+        self.shape, self.dtype = outs[0].shape, outs[0].dtype
+        self.outs = tuple((a.shape, a.dtype) for a in outs)
+
+
+class Replay:
+    """One evaluation of a record anew; `record` is the outcome."""
+
+    def __init__(self, original: Record, changes: Changes, other: Values, tolerance: float = 1e-5, *, widened: bool = False,
+                 everything: bool = False) -> None:  # fmt: skip
+        """other: the values of the other program, which take the place of this one's.
+
+        everything: compute all anew, whether it can have become another or not.
+        """
+        self._original, self._changes, self._tolerance, self._widened = original, changes, tolerance, widened
+        self._values, self._other = Values(original), other
+        self.new: dict[int, np.ndarray] = {}
+        """Values that have become others."""
+        self.assumed: dict[int, int] = {}
+        """Values that were put there -> what they are in the other program."""
+        self.lost: set[str] = set()
+        """What could not be computed anew, and stands as it was."""
+        self._sums: dict[tuple[int, int, int], np.ndarray] = {}
+        self._places: dict[int, int] = {}
+        """Passes by the engine's number -> their places."""
+        self._ended: set[int] = set()
+        self._plain: dict[int, bool] = {}
+        """Passes that run -> whether their derivatives are not recorded as operations themselves."""
+        self._parts: dict[tuple[int, int], dict[int, np.ndarray]] = {}
+        self._made: set[int] = set()
+        self._events = list(original.events)
+        self._kept = list(original.values)
+        self._everything = self._stirred = everything
+        """stirred: whether anything is other than in the record by now."""
+        self._at = 0
+        for self._at, e in enumerate(original.events):
+            self._event(self._at, e)
+        self.record = Record(
+            self._events, self._kept, original.leaves, original.files, original.content, original.given,
+            original.modules, self.new,
+        )
+
+    def array(self, value: int) -> np.ndarray | None:
+        """What a value is now; None for one that is not there, or was too large to be kept."""
+        if value == ABSENT:
+            return None
+        known = self.new.get(value)
+        found = self._values.array(value) if known is None else known
+        return found.astype(wider(found.dtype), copy=False) if self._widened and found is not None else found
+
+    def _event(self, number: int, e: Event) -> None:
+        kind = e.kind
+        if kind == OP:
+            self._operation(number, e)
+        elif kind == UPDATE:
+            self._update(number, e)
+        elif kind in (WRITE, REREAD):
+            self._write(e)
+        elif kind == PASS:
+            self._begin(e)
+        elif kind == COTANGENT:
+            self._cotangent(e)
+        elif kind == GAVE:
+            self._gave(e)
+        elif kind == ACCUMULATE:
+            self._accumulate(number, e)
+        elif kind == RESULT:
+            self._result(e)
+        elif kind == PASSED:
+            self._ended.add(e.detail[0])
+        for output, value in enumerate(e.outs):
+            force = self._changes.results.get((number, output))
+            if force is not None and self._holds(force) and self._force(value, force):
+                self.assumed[value] = force.value
+        self._made.update(e.outs)
+
+    def _holds(self, force: Force) -> bool:
+        for value, known in force.where:
+            have, wanted = self.array(value), self._other.array(known)
+            if have is None or wanted is None or have.size != wanted.size:
+                return False
+            if apart(as_wide(have), as_wide(wanted), self._tolerance).relative > self._tolerance:
+                return False
+        return True
+
+    def _force(self, value: int, force: Force) -> bool:
+        """Put the other program's value in the place of one; False where that cannot be."""
+        shape, own = tuple(self._kept[value].shape), dtype_named(self._kept[value].dtype)
+        array = np.zeros(shape, own) if force.value == ABSENT else self._other.array(force.value)
+        for other in force.more:
+            more = self._other.array(other)
+            array = None if array is None or more is None else array + more.reshape(array.shape)
+        if array is None:
+            self.lost.add("a value too large to be kept")
+            return False
+        array = array.transpose(force.order) if force.order is not None else array
+        self._put(value, (array.reshape(shape) if array.size == math.prod(shape) else array).astype(own))
+        return True
+
+    def _put(self, value: int, array: np.ndarray) -> None:
+        kept = self._kept[value]
+        shape = tuple(kept.shape)
+        before = self.array(value) if value < len(self._original.values) else None
+        if self._widened and kept.dtype == "float32":  # of single precision there, too, such as data
+            array = array.astype(np.float32)
+        array = array.reshape(shape) if array.shape != shape and array.size == math.prod(shape) else array
+        if before is not None and before.dtype == array.dtype and before.shape == array.shape and (
+            before.tobytes() == array.tobytes()
+        ):  # fmt: skip
+            return
+        self._stirred = True
+        self.new[value] = array
+        self._kept[value] = Kept(array.shape, name_of(array.dtype), -1)
+
+    # ------------------------------------------------------------------------------------------ forward
+
+    def _operation(self, number: int, e: Event) -> None:
+        ins = list(e.ins)
+        for position, value in enumerate(ins):
+            force = self._changes.operands.get((number, position))
+            if force is not None and self._holds(force):
+                self._kept.append(self._kept[value])
+                if self._force(len(self._kept) - 1, force):
+                    ins[position] = len(self._kept) - 1
+                    self.assumed[ins[position]] = force.value
+        if ins != list(e.ins):
+            e = self._events[number] = e._replace(ins=ins)
+        if not (self._everything or any(v in self.new for v in ins)):
+            return
+        prim = self._original.primitive(e.name)
+        if prim is None:
+            return  # a user's function: what it computes inside has been recorded by itself
+        found = self._computed(e, prim, ins)
+        for value, array in zip(e.outs, found or ()):
+            self._put(value, array)
+
+    def _params(self, number: int) -> dict[str, Any]:
+        params = self._original.given.get(number, {})
+        return wide_params(params) if self._widened else params
+
+    def _computed(self, e: Event, prim: Primitive, ins: Sequence[int]) -> Sequence[np.ndarray] | None:
+        number = self._at
+        arrays = [self.array(v) for v in ins]
+        if any(a is None and v != ABSENT for a, v in zip(arrays, ins)) or (e.params and number not in self._original.given):
+            self.lost.add(e.name)
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                out = prim.numpy_kernel(*arrays, **self._params(number))
+        except FAILURES:
+            self.lost.add(e.name)
+            return None
+        return [np.asarray(y) for y in (out if type(out) is tuple else (out,))]
+
+    def _update(self, number: int, e: Event) -> None:
+        if not (self._everything or any(v in self.new for v in e.ins)):
+            return
+        given = dict(self._original.given.get(number, {}))
+        rule = rules().get(given.pop("rule", ""))
+        arrays = [self.array(v) for v in e.ins]
+        if rule is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)):
+            self.lost.add(e.name)
+            return
+        columns: list[Any] = [None if a is None else [np.array(a)] for a in arrays]
+        alone = rule.step.prim.vjps is NOT_DIFFERENTIABLE  # of one parameter at a time
+        try:
+            options = {key: wide_option(x) for key, x in given.items()} if self._widened else given
+            with np.errstate(all="ignore"):
+                rule(*([None if c is None else c[0] for c in columns] if alone else columns), **options)
+        except FAILURES:
+            self.lost.add(e.name)
+            return
+        after = [c[0] for j, c in enumerate(columns) if c is not None and j != 1]
+        for value, array in zip(e.outs, after):
+            self._put(value, array)
+
+    def _write(self, e: Event) -> None:
+        if not self._stirred:
+            return
+        value = e.outs[0]
+        old = self._values.raw(value)
+        source = e.ins[1] if len(e.ins) > 1 else ABSENT
+        if source == ABSENT:  # not said what was written: a value of late that was just that
+            late = [v for v in list(self.new)[-64:] if v < len(self._original.values) and v not in e.outs]
+            source = next((v for v in reversed(late) if self._values.raw(v) == old), ABSENT)
+        if source not in self.new:
+            constant = source == ABSENT and (a := self._values.array(value)) is not None and a.size and (a == a.flat[0]).all()
+            if source == ABSENT and not constant and any(v in self.new for v in e.ins):
+                self.lost.add(e.name)
+            return
+        shape, array = tuple(self._kept[value].shape), self.new[source]
+        try:
+            array = array.reshape(shape) if array.size == math.prod(shape) else np.broadcast_to(array, shape)
+        except ValueError:
+            self.lost.add(e.name)
+            return
+        self._put(value, array)
+
+    # ------------------------------------------------------------------------------------------ backward
+
+    def _begin(self, e: Event) -> None:
+        run, again, *roots = e.detail
+        self._sums = {key: g for key, g in self._sums.items() if key[0] not in self._ended}
+        self._plain[run] = not again
+        self._places[run] = len(self._places)
+        for i, value in enumerate(e.outs):
+            g = self.array(value)
+            if g is not None and roots[2 * i] != NOWHERE:
+                self._add((run, roots[2 * i], roots[2 * i + 1]), g)
+
+    def _add(self, key: tuple[int, int, int], g: np.ndarray) -> None:
+        before = self._sums.get(key)
+        self._sums[key] = g if before is None else before + g
+
+    def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
+        """Let a gradient be the sum of what has arrived, where that can have become another."""
+        wide = self._sums.get(key)
+        if self._stirred and wide is not None and value not in self._made and self._plain.get(key[0], False):
+            self._put(value, wide)
+
+    def _cotangent(self, e: Event) -> None:
+        run, operation, output = e.detail
+        value = e.outs[0]
+        self._arrived(e, value, (run, operation, output))
+        forced = self._changes.gradients.get((self._places[run], operation, output))
+        if forced is not None:
+            self._force(value, forced)
+        g = self.array(value)
+        made = self._original.events[operation]
+        if g is None or not self._plain.get(run, False):
+            return
+        parts = self._parts.setdefault((run, operation), {})
+        parts[output] = g
+        if len(made.outs) == 1:
+            self._pull(run, operation, {0: g})
+        else:  # all that arrive are shown one after the other
+            follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
+            if follows is None or follows.kind != COTANGENT or list(follows.detail[:2]) != [run, operation]:
+                self._pull(run, operation, parts)
+
+    def _pull(self, run: int, operation: int, parts: dict[int, np.ndarray]) -> None:
+        """Hand on what the derivative of an operation makes of the gradients that have arrived at it."""
+        e = self._events[operation]
+        prim = self._original.primitive(e.name)
+        if prim is None or not e.edges:
+            return
+        arrays = [self.array(v) for v in e.ins]
+        outs = [self.array(v) for v in e.outs]
+        if any(a is None and v != ABSENT for a, v in zip((*arrays, *outs), (*e.ins, *e.outs))):
+            self.lost.add(e.name)
+            return
+        edges = [None if e.edges[2 * i] == NOWHERE or a is None else _Edge(a) for i, a in enumerate(arrays)]
+        node = _Recorded(prim, self._params(operation), edges, [a for a in outs if a is not None])
+        several = prim.multi
+        out: Any = tuple(outs) if several else outs[0]
+        g: Any = tuple(parts.get(i) for i in range(len(outs))) if several else parts[0]
+        try:
+            with np.errstate(all="ignore"):
+                results = prim.pull(node, prim.saved(arrays, edges, out), g, node.edges)
+                for i, (edge, r) in enumerate(zip(edges, results)):
+                    if edge is not None and r is not None:
+                        r = fit(r.dense() if hasattr(r, "dense") else r, edge)
+                        self._add((run, e.edges[2 * i], max(e.edges[2 * i + 1], 0)), np.asarray(r))
+        except FAILURES:
+            self.lost.add(e.name)
+
+    def _gave(self, e: Event) -> None:
+        run, operation = e.detail
+        if not self._plain.get(run, False):
+            return
+        edges = self._original.events[operation].edges
+        for i, value in enumerate(e.ins):
+            g = self.array(value)
+            if g is not None and edges and edges[2 * i] != NOWHERE:
+                self._add((run, edges[2 * i], max(edges[2 * i + 1], 0)), g)
+
+    def _accumulate(self, number: int, e: Event) -> None:
+        run, _, had, before, *at = e.detail
+        contribution = e.ins[0]
+        if at:
+            self._arrived(e, contribution, (run, at[0], 0))
+        forced = self._changes.arrivals.get(number)
+        if forced is not None:
+            self._force(contribution, forced)
+        adds = self._changes.adds.get(number, bool(had))
+        if not (self._everything or contribution in self.new or before in self.new or adds != bool(had)):
+            return
+        g, held = self.array(contribution), self.array(before)
+        if g is not None:
+            self._put(e.outs[0], g + held if adds and held is not None and held.shape == g.shape else g)
+
+    def _result(self, e: Event) -> None:
+        run, _, _, *at = e.detail
+        if len(at) == 2:
+            self._arrived(e, e.outs[0], (run, at[0], max(at[1], 0)))

@@ -1,0 +1,76 @@
+"""What is kept of an array when the array itself is not: its extremes, its norm, how many elements are no numbers, a sample."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+SAMPLE = 512
+"""How many elements a histogram is made of, at most."""
+FIRST = 6
+"""How many elements are shown."""
+BINS = 24
+
+
+class Figures:
+    """Of one array; of complex numbers, of their magnitudes. `least`, `most` and `norm` are of the finite elements."""
+
+    __slots__ = ("shape", "dtype", "norm", "least", "most", "mean", "nans", "infinities", "zeros", "sample", "first")
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.shape, self.dtype = tuple(a.shape), a.dtype.name
+        self.nans = self.infinities = 0
+        flat = a.ravel(order="K")
+        kind = flat.dtype.kind
+        if kind == "c":
+            flat = np.abs(flat)
+        elif kind not in "fiu" or flat.dtype.itemsize < 4:
+            flat = flat.astype(np.float32)
+        if not flat.size:
+            self.norm = self.least = self.most = self.mean = math.nan
+            self.zeros, self.sample, self.first = 0, flat, ()
+            return
+        self.first = tuple(a.ravel()[:FIRST].tolist() if a.flags.c_contiguous else a[_corner(a.ndim)].ravel()[:FIRST].tolist())
+        self.zeros = int(flat.size - np.count_nonzero(flat))
+        self.sample = flat[:: -(-flat.size // SAMPLE)].astype(np.float64)
+        with np.errstate(all="ignore"):
+            total = float(flat.sum(dtype=np.float64))
+            if kind in "fcV" and not math.isfinite(total):
+                finite = np.isfinite(flat)
+                self.nans = int(np.isnan(flat).sum())
+                self.infinities = flat.size - int(finite.sum()) - self.nans
+                flat = flat[finite]
+                total = float(flat.sum(dtype=np.float64))
+            self.norm = norm(flat)
+        self.mean = total / flat.size if flat.size else math.nan
+        self.least, self.most = (float(flat.min()), float(flat.max())) if flat.size else (math.nan, math.nan)
+
+    def histogram(self) -> tuple[float, float, list[int]] | None:
+        """The least and the largest of the sample's finite elements and how many fall into each of equal intervals; None of
+        nothing."""
+        finite = self.sample[np.isfinite(self.sample)]
+        if not finite.size:
+            return None
+        low, high = float(finite.min()), float(finite.max())
+        if low == high:
+            return low, high, [int(finite.size)]
+        counts, _ = np.histogram(finite, BINS, (low, high))
+        return low, high, counts.tolist()
+
+
+def _corner(ndim: int) -> tuple[Any, ...]:
+    return (*[slice(0, 2)] * (ndim - 1), slice(0, FIRST))
+
+
+def norm(a: np.ndarray) -> float:
+    """The root of the sum of squares, in float64 where the array's own dtype overflows."""
+    flat = a.reshape(-1)
+    if flat.dtype.kind not in "fc" or flat.dtype.itemsize < 4:
+        flat = flat.astype(np.float64)
+    found = math.sqrt(abs(np.vdot(flat, flat)))
+    if not math.isfinite(found) and flat.dtype.itemsize < 16:
+        flat = flat.astype(np.complex128 if flat.dtype.kind == "c" else np.float64)
+        found = math.sqrt(abs(np.vdot(flat, flat)))
+    return found

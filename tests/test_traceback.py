@@ -1,0 +1,94 @@
+"""What a user reads when a program ends in an error: the program's frames, the last ones of the package, the lines at fault."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrograde as rg
+
+NETWORK = """\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.ReLU(), nn.Linear(9, 2)))
+net(torch.rand(3, 4))
+"""
+
+
+def ended(program: str, folder: Path, **environment: str) -> tuple[str, list[str]]:
+    """What a program writes when it ends in an error, and the files of the frames that are shown."""
+    script = folder / "program.py"
+    script.write_text(program)
+    found = subprocess.run(
+        [sys.executable, "-m", "retrograde", "run", str(script)], capture_output=True, text=True, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert found.returncode == 1
+    return found.stderr, [line.split('"')[1] for line in found.stderr.splitlines() if line.startswith('  File "')]
+
+
+def test_at_most_two_frames_are_the_packages(tmp_path: Path) -> None:
+    text, files = ended(NETWORK, tmp_path)
+    assert files[0].endswith("program.py")
+    assert sum("retrograde" in Path(name).parts for name in files) <= 2
+    assert "net(torch.rand(3, 4))" in text
+    assert text.splitlines()[-1].startswith("RuntimeError: linear: an input of shape [3, 8]")
+
+
+def test_all_frames_on_request(tmp_path: Path) -> None:
+    _, few = ended(NETWORK, tmp_path)
+    _, all_ = ended(NETWORK, tmp_path, RETROGRADE_TRACEBACK="full")
+    assert len(all_) > len(few) + 2
+
+
+def test_the_frames_of_a_cause_are_shortened_too(tmp_path: Path) -> None:
+    program = NETWORK.replace("net(torch", "try:\n    net(torch")
+    program += "except RuntimeError as e:\n    raise ValueError('no') from e\n"
+    text, files = ended(program, tmp_path)
+    assert "direct cause" in text
+    assert sum("retrograde" in Path(name).parts for name in files) <= 2
+
+
+def test_frames_of_the_program_between_the_packages_stay(tmp_path: Path) -> None:
+    program = """\
+import torch
+from torch import nn
+
+class Own(nn.Module):
+    def forward(self, x):
+        return x @ torch.ones(7, 7)
+
+nn.Sequential(Own())(torch.ones(2, 3))
+"""
+    text, _ = ended(program, tmp_path)
+    assert "in forward" in text
+    assert "return x @ torch.ones(7, 7)" in text
+    assert "container.py" not in text
+
+
+def test_anomaly_mode_names_what_changed_a_saved_value() -> None:
+    x = rg.asarray([1.0, 2.0], requires_grad=True)
+    with rg.autograd.detect_anomaly():
+        y = rg.exp(x)
+        loss = (y * y).sum()
+        y += 1
+        with pytest.raises(rg.MutationError) as caught:
+            loss.backward()
+    message = str(caught.value)
+    assert "changed in place by `y += 1` (" in message
+    assert f"{Path(__file__).name}:" in message
+    assert "loss = (y * y).sum()" in message
+
+
+def test_without_it_the_message_says_how_to_know() -> None:
+    x = rg.asarray([1.0, 2.0], requires_grad=True)
+    y = rg.exp(x)
+    loss = (y * y).sum()
+    y += 1
+    with pytest.raises(rg.MutationError, match="detect_anomaly"):
+        loss.backward()
