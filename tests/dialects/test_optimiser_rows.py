@@ -77,6 +77,29 @@ def test_a_row_is_a_class() -> None:
         torch.optim.Adam([parameter(torch)], momentum=0.9)
 
 
+@pytest.mark.parametrize("module", [torch.optim, paddle.optimizer, mindspore.nn.optim, experimental], ids=lambda m: m.__name__)
+def test_optimisers_are_pickled_and_copied(module) -> None:
+    """All of them, with what they keep for the parameters; the copy's parameters are copies."""
+    dialect = {"torch": torch, "paddle": paddle}.get(module.__name__.split(".")[2], mindspore)
+    for name in module.__all__:
+        cls = getattr(module, name)
+        if cls not in rows.ROWS or name in ("Muon", "SparseAdam"):
+            continue
+        p = parameter(dialect)
+        options = {"momentum": 0.9} if name == "Momentum" else {}
+        rate = {"lr": 0.1} if module in (torch.optim, experimental) else {} if name == "AdaFactor" else {"learning_rate": 0.1}
+        optimizer = cls(**rate, **options, **{"parameters" if dialect is paddle else "params": [p]})
+        if dialect is mindspore:
+            optimizer((mindspore.Tensor([1.0, 1.0]),))
+        else:
+            p.sum().backward()
+            optimizer.step()
+        for other in (pickle.loads(pickle.dumps(optimizer)), copy.deepcopy(optimizer)):
+            assert type(other) is cls, name
+            if dialect is torch:
+                assert repr(other.state_dict()) == repr(optimizer.state_dict())
+
+
 def test_users_derive_from_rows() -> None:
     class Halving(torch.optim.SGD):
         def __init__(self, params, lr):
