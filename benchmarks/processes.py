@@ -1,8 +1,8 @@
 """What more processes gain: python benchmarks/processes.py [N ...]. Data-parallel training on 1, 2, ... processes, a thread each.
 
 For each network samples a second beside one process's, with the batch of each process kept and with the whole batch kept; the
-share of a step in which backward waits for gradients of other processes; and the machine's bytes a second in `all_reduce` by
-size. RETROGRADE_TORCH_PYTHON names an interpreter that has PyTorch, whose figures on gloo stand beside.
+share of a step in which backward waits for gradients of other processes; the machine's bytes a second in `all_reduce` by
+size; and the steps' times beside what the model of docs/processes.md makes of those. RETROGRADE_TORCH_PYTHON names an interpreter that has PyTorch, whose figures on gloo stand beside.
 """
 
 from __future__ import annotations
@@ -90,20 +90,34 @@ for name, make, batch in (("MLP 784-1024-10 at 512", mlp, 512), ("GPT at 8 x 64"
             times.append((time.perf_counter() - begun, waited[0] - before))
     times.sort()
     step, wait = times[len(times) // 2]
-    found[name] = {"samples": len(y) * count / step, "wait": wait / step if reducer is not None else None}
+    found[name] = {"samples": len(y) * count / step, "wait": wait / step if reducer is not None else None, "step": step,
+                   "bytes": sum(4 * p.numel() for p in model.parameters())}
 rates = {}
 if count > 1:
     for power in range(12, 27, 2):
         t = torch.ones(1 << power >> 2)
         dist.all_reduce(t)
-        begun = time.perf_counter()
-        for _ in range(5):
+        spans = []
+        for _ in range(9):
+            dist.barrier()
+            begun = time.perf_counter()
             dist.all_reduce(t)
-        rates[1 << power] = 5 * (1 << power) / (time.perf_counter() - begun)
+            spans.append(time.perf_counter() - begun)
+        rates[1 << power] = (1 << power) / sorted(spans)[len(spans) // 2]
 if rank == 0:
     print(json.dumps([found, rates]), flush=True)
 dist.destroy_process_group()
 '''
+
+
+def predicted(alone: float, size: int, rates: dict[str, float], count: int, cores: int) -> tuple[float, float]:
+    """The least and the longest time of a step on `count` processes, as docs/processes.md models it: that of one process for each
+    process on a core, and the time to reduce `size` bytes, of which backward, two thirds of a step, hides all it can or nothing."""
+    spans = {int(n): int(n) / rate for n, rate in rates.items()}
+    small, large = min(spans), max(spans)
+    latency, rate = spans[small], (large - small) / (spans[large] - spans[small])
+    compute, reduce = alone * max(1.0, count / cores), latency + size / rate
+    return compute + max(latency, reduce - compute * 2 / 3), compute + reduce
 
 
 def run(path: str, count: int, whole: bool, steps: int) -> list:
@@ -134,6 +148,8 @@ ENVIRONMENT = {
 
 def main(counts: list[int]) -> None:
     """Print the table."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    modelled: list[str] = []
     peer = os.environ.get("RETROGRADE_TORCH_PYTHON")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "program.py")
@@ -150,6 +166,12 @@ def main(counts: list[int]) -> None:
                     rate = statistics.median(x[0][name]["samples"] for x in table[n])
                     waits = statistics.median(x[0][name]["wait"] for x in table[n])
                     line += f"   {n}: {rate:9.0f} ({rate / alone:.2f}), waiting {waits:.0%}"
+                    if not whole:
+                        one = statistics.median(x[0][name]["step"] for x in table[1])
+                        least, longest = predicted(one, table[n][-1][0][name]["bytes"], table[n][-1][1], n, cores)
+                        found = statistics.median(x[0][name]["step"] for x in table[n])
+                        modelled.append(f"  {name}, {n}: {found * 1000:.1f} ms, the model says {least * 1000:.1f} to "
+                                        f"{longest * 1000:.1f}")  # fmt: skip
                 print(line)
                 if beside:
                     rates = [statistics.median(x[0][name]["samples"] for x in beside[n]) for n in (1, *counts)]
@@ -157,6 +179,7 @@ def main(counts: list[int]) -> None:
         for n in counts:
             rates = table[n][-1][1].items()
             print(f"all_reduce between {n}, GB/s: " + ", ".join(f"{int(b) >> 10} KiB {r / 1e9:.2f}" for b, r in rates))
+    print(f"a step on {cores} cores, of which one process's batch takes one:", *modelled, sep="\n")
 
 
 if __name__ == "__main__":

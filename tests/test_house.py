@@ -94,9 +94,10 @@ def imported(file: Path) -> set[str]:
 
 
 def test_only_dependencies_are_imported() -> None:
-    """After a plain `pip install retrograde` everything runs but what extras are for: array libraries, several processes."""
+    """After a plain `pip install retrograde` everything runs but what extras are for: array libraries, processes, pictures."""
     of_extras = {ROOT / f"src/retrograde/backend/{library}.py": {library} for library in ("cupy", "dask", "torch")}
     of_extras[ROOT / "src/retrograde/backend/processes.py"] = {"mpi4py"}
+    of_extras[ROOT / "src/retrograde/tools/graph/svg.py"] = {"py_mini_racer"}
     of_extras.update({ROOT / f"src/retrograde/{file}.py": {"dask"} for file in ("backend/dask_pieces", "tensor/deferred")})
     others = {
         str(path.relative_to(ROOT)): missing

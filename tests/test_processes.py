@@ -29,8 +29,8 @@ together = pytest.mark.skipif(not _has_mpi(), reason="needs mpi4py and an MPI")
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RETROGRADE_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def run(count, program, *flags, status=0):
-    command = [sys.executable, "-m", "retrograde", "run", "--processes", str(count), *flags, str(program)]
+def run(count, program, *flags, status=0, arguments=()):
+    command = [sys.executable, "-m", "retrograde", "run", "--processes", str(count), *flags, str(program), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT, check=False)
     assert (done.returncode == 0) == (status == 0), done.stderr
     return done
@@ -52,6 +52,20 @@ def test_training_on_one_two_and_four_processes():
     np.testing.assert_allclose(two, alone, rtol=1e-5)
     np.testing.assert_allclose(four, alone, rtol=1e-5)
     assert two == again
+
+
+@together
+def test_a_restart_on_another_number_of_processes_goes_on_as_before(tmp_path):
+    def losses(counts):
+        def goes_on(n):
+            return run(n, PROGRAMS / "restarting.py", arguments=[str(tmp_path / f"{counts}.pt")])
+
+        return [float.fromhex(x) for n in counts for x in goes_on(n).stdout.split()]
+
+    expected = losses([1, 1])
+    assert len({*expected}) == 16  # the second half went on
+    np.testing.assert_allclose(losses([2, 4]), expected, rtol=1e-4)
+
 
 
 @together

@@ -57,7 +57,7 @@ def test_a_row_is_a_class() -> None:
     for other in (pickle.loads(pickle.dumps(threshold)), copy.deepcopy(threshold)):
         assert type(other) is nn.Threshold
         assert repr(other) == repr(threshold)
-    assert "x where it is above `threshold`" in pydoc.render_doc(nn.Threshold)
+    assert "x where it is above the threshold" in pydoc.render_doc(nn.Threshold)
     assert inspect.getsource(nn.Threshold.forward).splitlines()[1] == (
         "    return _functions.threshold(input, threshold=self.threshold, value=self.value, inplace=self.inplace)"
     )

@@ -10,7 +10,7 @@ import retrograde as rg
 from retrograde.backend import Backend, register_backend
 from retrograde.core.aval import Aval
 from retrograde.core.primitive import PRIMITIVES
-from retrograde.tape.hooks import user_frames
+from retrograde._traceback import program_frames
 
 
 class Traced:
@@ -40,7 +40,7 @@ class Tracing(Backend):
         return self.evaluate(PRIMITIVES["copy"], [array], {})
 
     def to_host(self, array):
-        at = next(frame for frame in reversed(user_frames()) if frame.filename != __file__)
+        at = next(frame for frame in reversed(program_frames()) if frame.filename != __file__)
         raise rg.UnsupportedError(
             f"a trace knows no values, and one is asked for in {at.filename}:{at.lineno}: {at.line}"
         )

@@ -148,3 +148,13 @@ def test_copies_sample_the_same():
     x = flow.sample()
     torch.manual_seed(1)
     assert torch.equal(copy.deepcopy(flow).sample(), x)
+
+
+@pytest.mark.parametrize("logits", [-40.0, -3.0, 0.0, 0.003, 40.0])
+def test_the_density_of_a_continuous_bernoulli_is_one_in_all(logits):
+    """For log odds of probabilities that float32 does not tell from 0 and 1, too, and between the limits."""
+    x = torch.linspace(0.0, 1.0, 20001, dtype=torch.float64)
+    d = D.ContinuousBernoulli(logits=torch.tensor(logits))
+    density = d.log_prob(x.float()).exp().double()
+    assert torch.trapezoid(density, x).item() == pytest.approx(1, abs=2e-5)
+    assert torch.trapezoid(density * x, x).item() == pytest.approx(d.mean.item(), abs=2e-5)

@@ -222,3 +222,15 @@ def test_computed_tensors_are_pickled_as_leaves_and_not_sent_to_processes():
         assert pickle.loads(ForkingPickler.dumps(sent)).requires_grad == sent.requires_grad
     with pytest.raises(RuntimeError, match=r"detach\(\)"):
         ForkingPickler.dumps(y)
+
+
+def test_a_number_that_was_loaded_can_be_saved_again():
+    def through(thing):
+        buffer = io.BytesIO()
+        torch.save(thing, buffer)
+        buffer.seek(0)
+        return torch.load(buffer)
+
+    again = through(through({"step": torch.tensor(3.0), "count": torch.tensor(7)}))
+    assert again["step"].shape == again["count"].shape == ()
+    assert (again["step"].item(), again["count"].item()) == (3.0, 7)

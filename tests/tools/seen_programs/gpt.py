@@ -69,7 +69,7 @@ class GPT(nn.Module):
 torch.manual_seed(0)
 model = GPT()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-for step in range(1):
+for _ in range(1):
     tokens = torch.randint(WORDS, (2, LENGTH + 1))
     logits = model(tokens[:, :-1])
     loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())

@@ -27,7 +27,7 @@ with torch.no_grad():
 x = torch.randn(32, 4)
 y = x.sum(dim=1, keepdim=True)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-for step in range(STEPS):
+for _ in range(STEPS):
     loss = nn.functional.mse_loss(net(x), y)
     optimizer.zero_grad()
     loss.backward()

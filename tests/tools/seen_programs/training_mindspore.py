@@ -16,6 +16,6 @@ def forward(x, y):
 
 
 step_of = ms.value_and_grad(forward, None, optimizer.parameters)
-for step in range(30):
+for _ in range(30):
     loss, gradients = step_of(x, y)
     optimizer(gradients)

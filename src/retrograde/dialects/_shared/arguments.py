@@ -66,8 +66,15 @@ def sizes_per_axis(
 
     def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
         """An int, or a sequence of one int or one per axis, as a tuple; raises an error for another number of them."""
-        if type(value) is int:
+        kind = type(value)
+        if kind is int:
             return (value,) * axes
+        if (kind is tuple or kind is list) and len(value) == axes:  # the everyday case
+            for n in value:
+                if type(n) is not int:
+                    break
+            else:
+                return value if kind is tuple else tuple(value)
         if isinstance(value, (Value, np.ndarray)):
             value = concrete(op, value).tolist()
         if not isinstance(value, (tuple, list)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import ml_dtypes
@@ -57,3 +58,19 @@ def number_kind(x: Any) -> int:
 
 
 _NUMBERS = ((bool, np.bool_), (int, np.integer), (float, np.floating), (complex, np.complexfloating))
+
+
+def numpy_lookup(dialect: str, found: Mapping[Any, Any], names: Iterable[str]) -> Callable[[Any], Any]:
+    """`from_numpy_dtype(d)`: the dialect's dtype for NumPy's; raises TypeError where there is none.
+
+    found: the dtypes by NumPy's. names: what there is, for the message.
+    """
+
+    def from_numpy_dtype(np_dtype: Any) -> Any:
+        """The dialect's dtype for NumPy's; raises TypeError where there is none."""
+        try:
+            return found[np.dtype(np_dtype)]
+        except (KeyError, TypeError):
+            raise TypeError(f"no {dialect} dtype for NumPy's {np_dtype}; there are {', '.join(names)}") from None
+
+    return from_numpy_dtype

@@ -87,4 +87,5 @@ def _as_framework() -> None:
     if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":
         numpy.set_printoptions(legacy="1.25")
 
+
 __getattr__ = _attributes(globals(), *_LAZY, **dict.fromkeys(_FROM_TRAIN, "train"))

@@ -67,12 +67,8 @@ heaviside = api("heaviside", seconds={"values": "other"})(BUILD.binary("heavisid
 truncate_mod = api("truncate_mod", method=False)(BUILD_XY.binary("truncate_mod", ew.fmod, "x..x"))
 _truncate_div = BUILD_XY.binary("truncate_div", ew.trunc_divide, "x..x")
 
-
-@api(method=False)
-def truncate_div(x: Any, y: Any) -> Any:
-    """x / y rounded towards zero, elementwise."""
-    return zero_division.quotient(_truncate_div(x, y), x, y)
-
+truncate_div = row("truncate_div", lambda x, y: zero_division.quotient(_truncate_div(x, y), x, y),
+    "x / y rounded towards zero, elementwise.", method=False)  # fmt: skip
 
 bitwise_left_shift = api("bitwise_left_shift")(BUILD.binary("bitwise_left_shift", cmp.left_shift, "x.xx"))
 bitwise_right_shift = api("bitwise_right_shift")(BUILD.binary("bitwise_right_shift", cmp.right_shift, "x.xx"))
@@ -212,11 +208,8 @@ def _clamp(op: str, x: Any, low: Any, high: Any) -> Any:
     return sel.clip_by(x, *ends)
 
 
-@api("clamp", in_place=True)
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """Elements brought into [min, max] (numbers or tensors); at a bound the gradient passes."""
-    return _clamp("clamp", input, min, max)
-
+clamp = row("clamp", lambda input, min=None, max=None: _clamp("clamp", input, min, max),
+    "Elements brought into [min, max] (numbers or tensors); at a bound the gradient passes.", in_place=True)  # fmt: skip
 
 api("clip")(clamp)
 

@@ -47,11 +47,8 @@ def number(x: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------ one value everywhere
 
-
-@api(method=False)
-def ones(shape: Any, dtype: Any = None) -> Tensor:
-    """A tensor of ones, float32 unless another dtype is given."""
-    return from_array(np.ones(sizes("ones", shape), _given("ones", dtype, float32)))
+ones = row("ones", lambda shape, dtype=None: from_array(np.ones(sizes("ones", shape), _given("ones", dtype, float32))),
+    "A tensor of ones, float32 unless another dtype is given.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -74,10 +71,8 @@ def _filled(shape: tuple[int, ...], value: Any, np_dtype: np.dtype) -> Tensor:
     return from_array(np.full(shape, np.asarray(value).astype(np_dtype), np_dtype))
 
 
-@api(method=False)
-def fill(type: Any, shape: Any, value: Any) -> Tensor:
-    """A tensor of one value in the dtype `type`."""
-    return _filled(sizes("fill", shape), number(value), only_dtype(type, "fill").np)
+fill = row("fill", lambda type, shape, value: _filled(sizes("fill", shape), number(value), only_dtype(type, "fill").np),
+    "A tensor of one value in the dtype `type`.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -158,10 +153,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     return from_array(np.arange(start, end, step, dtype=wide).astype(_given("arange", dtype, own)))
 
 
-@api(method=False)
-def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
-    """The numbers from `start` up to (not including) `end`."""
-    return arange(start, end, step)
+range = row("range", lambda start, end, step, maxlen=1000000: arange(start, end, step),
+    "The numbers from `start` up to (not including) `end`.", method=False)  # fmt: skip
 
 
 @api(method=False)

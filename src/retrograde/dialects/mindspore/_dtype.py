@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .._shared.dtypes import BaseDtype
+from .._shared.dtypes import BaseDtype, numpy_lookup
 
 
 class Type:
@@ -116,14 +116,7 @@ def _by_name(name: str) -> Number:
     return BY_NAME[name]
 
 
-def from_numpy_dtype(np_dtype: Any) -> Number:
-    """The MindSpore dtype of a NumPy dtype; raises TypeError where there is none."""
-    try:
-        return FROM_NUMPY[np.dtype(np_dtype)]
-    except (KeyError, TypeError):
-        raise TypeError(
-            f"no mindspore dtype for NumPy's {np_dtype}; there are {', '.join(d.name for d in ALL)}"
-        ) from None
+from_numpy_dtype = numpy_lookup("mindspore", FROM_NUMPY, [d.name for d in ALL])
 
 
 def as_dtype(d: Any, op: str = "dtype") -> Number:

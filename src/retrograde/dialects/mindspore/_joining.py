@@ -228,10 +228,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     return tuple(inplace.view(st.getitem, x, index=(slice(None),) * i + (k,)) for k in range(length_of("unbind", shape_of(x), i)))
 
 
-@api(method=False)
-def unstack(input_x: Any, axis: int = 0) -> tuple[Any, ...]:
-    """The slices along an axis, without it."""
-    return unbind(input_x, axis)
+unstack = row("unstack", lambda input_x, axis=0: unbind(input_x, axis),
+    "The slices along an axis, without it.", method=False)  # fmt: skip
 
 
 @api()

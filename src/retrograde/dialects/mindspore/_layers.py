@@ -18,6 +18,7 @@ from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.arguments import sizes_per_axis
 from .._shared.axes import axis_of, integer, integers
+from .._shared.spatial import of_axes
 from ._api import api, value_errors
 from ._dtype import as_dtype
 from ._promote import FLOATING, same_dtype, single, tensor_argument, to_dtype
@@ -85,21 +86,17 @@ def convolve(
     return cv.convolve(x, w, b, **plan)
 
 
-def _convolution(name: str, axes: int) -> Function:
+def _convolution(op: str, axes: int) -> Function:
     def f(input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
           dilation: Any = 1, groups: int = 1) -> Any:  # fmt: skip
-        per_axis(name, "padding", padding, axes)
-        return convolve_checked(name, axes, input, weight, bias, stride, pad_mode, padding, dilation, groups)
+        per_axis(op, "padding", padding, axes)
+        return convolve_checked(op, axes, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The convolution of (N, C, {'L' if axes == 1 else 'H, W' if axes == 2 else 'D, H, W'}) with a weight."
     return f
 
 
 convolve_checked = value_errors(convolve)
-conv1d = api("conv1d", method=False)(_convolution("conv1d", 1))
-conv2d = api("conv2d", method=False)(_convolution("conv2d", 2))
-conv3d = api("conv3d", method=False)(_convolution("conv3d", 3))
+conv1d, conv2d, conv3d = of_axes("conv{}d", "The convolution of {x} with a weight.", _convolution, api(method=False))
 
 
 @value_errors
@@ -205,20 +202,15 @@ def avg_pool1d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any
     return avg_pool("avg_pool1d", 1, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
-@api(method=False)
-def avg_pool2d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int = 0) -> Any:  # fmt: skip
-    """The means of windows of (N, C, H, W)."""
-    return avg_pool("avg_pool2d", 2, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)  # fmt: skip
+def _means(op: str, axes: int) -> Function:
+    def f(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+          count_include_pad: bool = True, divisor_override: int = 0) -> Any:  # fmt: skip
+        return avg_pool(op, axes, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    return f
 
 
-@api(method=False)
-def avg_pool3d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int = 0) -> Any:  # fmt: skip
-    """The means of windows of (N, C, D, H, W)."""
-    return avg_pool("avg_pool3d", 3, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                    divisor_override)  # fmt: skip
+avg_pool2d, avg_pool3d = of_axes("avg_pool{}d", "The means of windows of {x}.", _means, api(method=False), axes=(2, 3))
 
 
 @api(method=False)
@@ -245,30 +237,28 @@ def _parts(op: str, size: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
     return parts
 
 
-def _adaptive(axes: int) -> None:
-    def mean_of(input: Any, output_size: Any) -> Any:
-        op = f"adaptive_avg_pool{axes}d"
+def _adaptive_means(op: str, axes: int) -> Function:
+    def f(input: Any, output_size: Any) -> Any:
         x, size, lone = _space(op, input, axes)
         return _unbatched(windows.adaptive_avg_pool(x, _parts(op, size, output_size)), lone)
 
-    def largest_of(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-        op = f"adaptive_max_pool{axes}d"
+    return f
+
+
+def _adaptive_maxima(op: str, axes: int) -> Function:
+    def f(input: Any, output_size: Any, return_indices: bool = False) -> Any:
         x, size, lone = _space(op, input, axes)
         return _unbatched(windows.adaptive_max_pool(x, _parts(op, size, output_size), places=return_indices), lone)
 
-    mean_of.__doc__ = "The means of as many parts as `output_size` says of the axes of space."
-    largest_of.__doc__ = "The largest elements of as many parts as `output_size` says of the axes of space."
-    api(f"adaptive_avg_pool{axes}d", method=False)(mean_of)
-    api(f"adaptive_max_pool{axes}d", method=False)(largest_of)
+    return f
 
 
-for _axes in (1, 2, 3):
-    _adaptive(_axes)
+of_axes("adaptive_avg_pool{}d", "The means of as many parts as `output_size` says of {x}.", _adaptive_means, api(method=False))
+of_axes("adaptive_max_pool{}d", "The largest elements of as many parts as `output_size` says of {x}.", _adaptive_maxima,
+        api(method=False))  # fmt: skip
 
 
-def _fractional(axes: int) -> None:
-    name = f"fractional_max_pool{axes}d"
-
+def _fractional(name: str, axes: int) -> Function:
     def f(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
           _random_samples: Any = None) -> Any:  # fmt: skip
         x, size, lone = _space(name, input, axes)
@@ -288,34 +278,27 @@ def _fractional(axes: int) -> None:
         values, places = windows.fractional_max_pool(x, np.asarray(draws), kernel, parts)
         return _unbatched((values, places) if return_indices else values, lone)
 
-    f.__doc__ = "The largest elements of windows at pseudorandom distances (Graham, 2014), and their places if asked."
-    api(name, method=False)(f)
+    return f
 
 
-_fractional(2)
-_fractional(3)
+of_axes(
+    "fractional_max_pool{}d", "The largest elements of windows at pseudorandom distances (Graham, 2014), and their places if "
+    "asked.", _fractional, api(method=False), axes=(2, 3),
+)  # fmt: skip
 
 
-def _lp_pool(op: str, axes: int, x: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
-    """The p-norm of each window."""
-    p = float(norm_type)
-    kernel = per_axis(op, "kernel_size", kernel_size, axes)
-    means = avg_pool(op, axes, ew.power_by(x, exponent=p), kernel, kernel if stride is None else stride, 0, ceil_mode)
-    sums = means * float(np.prod(kernel))
-    return ew.power_by(ew.sgn(sums) * ew.absolute(sums), exponent=1 / p)
+def _lp_pool(op: str, axes: int) -> Function:
+    def f(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+        p, x = float(norm_type), single(op, x, FLOATING)
+        kernel = per_axis(op, "kernel_size", kernel_size, axes)
+        means = avg_pool(op, axes, ew.power_by(x, exponent=p), kernel, kernel if stride is None else stride, 0, ceil_mode)
+        sums = means * float(np.prod(kernel))
+        return ew.power_by(ew.sgn(sums) * ew.absolute(sums), exponent=1 / p)
+
+    return f
 
 
-@api(method=False)
-def lp_pool1d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms of windows of (N, C, L)."""
-    return _lp_pool("lp_pool1d", 1, single("lp_pool1d", x, FLOATING), norm_type, kernel_size, stride, ceil_mode)
-
-
-@api(method=False)
-def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """The p-norms of windows of (N, C, H, W)."""
-    return _lp_pool("lp_pool2d", 2, single("lp_pool2d", x, FLOATING), norm_type, kernel_size, stride, ceil_mode)
-
+lp_pool1d, lp_pool2d = of_axes("lp_pool{}d", "The p-norms of windows of {x}.", _lp_pool, api(method=False), axes=(1, 2))
 
 # ------------------------------------------------------------------------------------------ normalisation
 

@@ -49,10 +49,8 @@ def _product(op: str, x: Any, y: Any) -> Any:
     return matmul(x, y)
 
 
-@api()
-def mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices."""
-    return _product("mm", _ranked("mm", input, 2), _ranked("mm", mat2, 2, "mat2"))
+mm = row("mm", lambda input, mat2: _product("mm", _ranked("mm", input, 2), _ranked("mm", mat2, 2, "mat2")),
+    "The product of two matrices.")  # fmt: skip
 
 
 @api()
@@ -64,10 +62,8 @@ def bmm(input_x: Any, mat2: Any) -> Any:
     return _product("bmm", x, y)
 
 
-@api(method=False)
-def mv(mat: Any, vec: Any) -> Any:
-    """The product of a matrix and a vector."""
-    return matmul(_ranked("mv", mat, 2, "mat"), _ranked("mv", vec, 1, "vec"))
+mv = row("mv", lambda mat, vec: matmul(_ranked("mv", mat, 2, "mat"), _ranked("mv", vec, 1, "vec")),
+    "The product of a matrix and a vector.", method=False)  # fmt: skip
 
 
 @api()
@@ -90,10 +86,8 @@ def inner(input: Any, other: Any) -> Any:
     return native.inner(x, y)
 
 
-@api()
-def ger(input: Any, vec2: Any) -> Any:
-    """All products of the elements of one vector with those of another."""
-    return outer(_ranked("ger", input, 1), _ranked("ger", vec2, 1, "vec2"))
+ger = row("ger", lambda input, vec2: outer(_ranked("ger", input, 1), _ranked("ger", vec2, 1, "vec2")),
+    "All products of the elements of one vector with those of another.")  # fmt: skip
 
 
 @api("outer")
@@ -257,11 +251,8 @@ def _square(op: str, x: Any, name: str = "input", kinds: str = "xx..") -> Any:
     return x
 
 
-@api("inverse")
-def inverse(input: Any) -> Any:
-    """The inverse of matrices; raises RuntimeError for a singular one."""
-    return native_linalg.inv(_square("inverse", input))
-
+inverse = row("inverse", lambda input: native_linalg.inv(_square("inverse", input)),
+    "The inverse of matrices; raises RuntimeError for a singular one.")  # fmt: skip
 
 api("inv", function=False)(inverse)
 
@@ -366,10 +357,8 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Any, Any]:
     return tuple(native_linalg.qr(single("qr", input, "xx.."), mode=mode))  # type: ignore[return-value]
 
 
-@api("qr", function=False)
-def qr_method(self: Any, some: bool = True) -> tuple[Any, Any]:
-    """An orthogonal and an upper triangular matrix whose product is the tensor."""
-    return qr(self, "reduced" if some else "complete")
+qr_method = row("qr", lambda self, some=True: qr(self, "reduced" if some else "complete"),
+    "An orthogonal and an upper triangular matrix whose product is the tensor.", function=False)  # fmt: skip
 
 
 @api(method=False)

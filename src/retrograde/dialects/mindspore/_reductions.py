@@ -356,10 +356,8 @@ def argmin_with_value(self: Any, axis: int = 0, keep_dims: bool = False) -> Any:
     return with_positions("argmin_with_value", self, axis, keep_dims, False)
 
 
-@api(function=False)
-def ptp(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element less the smallest."""
-    return amax(self, axis, keepdims) - amin(self, axis, keepdims)
+ptp = row("ptp", lambda self, axis=None, keepdims=False: amax(self, axis, keepdims) - amin(self, axis, keepdims),
+    "The greatest element less the smallest.", function=False)  # fmt: skip
 
 
 def _median(op: str, input: Any, axis: Any, keepdims: bool, ignore_nan: bool) -> tuple[Any, Any]:
@@ -397,10 +395,8 @@ def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool) -> Any:
     return out if lead else st.reshape(out, shape=tuple(shape_of(out))[1:])
 
 
-@api()
-def quantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The q-th quantiles, interpolated linearly."""
-    return _quantile("quantile", input, q, axis, keepdims)
+quantile = row("quantile", lambda input, q, axis=None, keepdims=False: _quantile("quantile", input, q, axis, keepdims),
+    "The q-th quantiles, interpolated linearly.")  # fmt: skip
 
 
 @api()
@@ -516,10 +512,8 @@ def _scanned(op: str, run: Any, x: Any, axis: Any, dtype: Any, kinds: str, name:
     return out if dtype_of(out) == dtype_of(x) else st.cast(out, dtype=dtype_of(x))
 
 
-@api(method=False)
-def cumsum(x: Any, axis: Any, dtype: Any = None) -> Any:
-    """The sums of the elements so far along an axis, in the dtype of the tensor."""
-    return _scanned("cumsum", scan.cumsum, x, axis, dtype, NUMBER)
+cumsum = row("cumsum", lambda x, axis, dtype=None: _scanned("cumsum", scan.cumsum, x, axis, dtype, NUMBER),
+    "The sums of the elements so far along an axis, in the dtype of the tensor.", method=False)  # fmt: skip
 
 
 @api("cumsum", function=False)

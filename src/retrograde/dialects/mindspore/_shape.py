@@ -66,11 +66,7 @@ def dyn_shape(input_x: Any) -> Any:
     return from_array(np.asarray(tensor_argument("dyn_shape", input_x).shape, np.int64))
 
 
-@api(method=False)
-def dtype(x: Any) -> Any:
-    """The dtype of the elements."""
-    return tensor_argument("dtype", x, "x").dtype
-
+dtype = row("dtype", lambda x: tensor_argument("dtype", x, "x").dtype, "The dtype of the elements.", method=False)
 
 # ------------------------------------------------------------------------------------------ dtypes
 
@@ -84,10 +80,8 @@ def cast(input: Any, dtype: Any) -> Any:
     return to_dtype(tensor_argument("cast", input), d)
 
 
-@api("astype", function=False)
-def astype(self: Any, dtype: Any, copy: bool = True) -> Any:
-    """The tensor in another dtype; where it has that already, in the same memory."""
-    return _converted(self, as_dtype(dtype, "astype"))
+astype = row("astype", lambda self, dtype, copy=True: _converted(self, as_dtype(dtype, "astype")),
+    "The tensor in another dtype; where it has that already, in the same memory.", function=False)  # fmt: skip
 
 
 def _converted(x: Any, d: Any) -> Any:
@@ -156,11 +150,7 @@ def contiguous(self: Any) -> Any:
     return out
 
 
-@api("value", function=False)
-def value(self: Any) -> Any:
-    """The tensor itself."""
-    return self
-
+value = row("value", lambda self: self, "The tensor itself.", function=False)
 
 # ------------------------------------------------------------------------------------------ reshaping
 
@@ -291,10 +281,8 @@ def expand_method(self: Any, *size: Any) -> Any:
     return broadcast_to(self, spread("expand", size, "size"))
 
 
-@api("expand", method=False)
-def expand(input_x: Any, size: Any) -> Any:
-    """The tensor repeated (in memory once) to a shape."""
-    return broadcast_to(input_x, size)
+expand = row("expand", lambda input_x, size: broadcast_to(input_x, size),
+    "The tensor repeated (in memory once) to a shape.", method=False)  # fmt: skip
 
 
 @api()
@@ -395,11 +383,7 @@ def flip(input: Any, dims: Any) -> Any:
     return mp.flip(x, axes=axes_of("flip", dims, len(shape_of(x)), "dims") if dims else ())
 
 
-@api("reverse")
-def reverse(x: Any, axis: Any) -> Any:
-    """The order along axes reversed."""
-    return flip(x, integers("reverse", "axis", axis))
-
+reverse = row("reverse", lambda x, axis: flip(x, integers("reverse", "axis", axis)), "The order along axes reversed.")
 
 api("fliplr")(lambda input: flip(input, (1,)))
 api("flipud")(lambda input: flip(input, (0,)))

@@ -64,10 +64,8 @@ def item(self: Tensor, *args: int) -> Any:
     return value if isinstance(value, (float, int, complex)) else float(value)  # bfloat16 stays a NumPy scalar
 
 
-@api(method=True)
-def tolist(x: Tensor) -> Any:
-    """The elements of `numpy()` as nested lists, of a 0-d tensor as a number."""
-    return numpy(x).tolist()
+tolist = row("tolist", lambda x: numpy(x).tolist(),
+    "The elements of `numpy()` as nested lists, of a 0-d tensor as a number.", method=True)  # fmt: skip
 
 
 def _only(op: str, x: Tensor) -> Any:
@@ -161,10 +159,8 @@ def converted(op: str, x: Any, d: Any, *, copy: bool = False) -> Any:
     return straight(result, x) if wanted.kind in "iub" and result._node is None else result
 
 
-@api()
-def cast(x: Tensor, dtype: Any) -> Any:
-    """The tensor in another dtype, always a new one."""
-    return converted("cast", x, dtype, copy=True)
+cast = row("cast", lambda x, dtype: converted("cast", x, dtype, copy=True),
+    "The tensor in another dtype, always a new one.")  # fmt: skip
 
 
 @api("cast_", function=True)
@@ -175,10 +171,8 @@ def cast_(x: Tensor, dtype: Any) -> Any:
     return x
 
 
-@api(function=False)
-def astype(self: Tensor, dtype: Any) -> Any:
-    """This tensor in another dtype; itself where it has that dtype already."""
-    return converted("astype", self, dtype)
+astype = row("astype", lambda self, dtype: converted("astype", self, dtype),
+    "This tensor in another dtype; itself where it has that dtype already.", function=False)  # fmt: skip
 
 
 @api(function=False)
@@ -274,10 +268,7 @@ def assign(x: Any, output: Any = None) -> Any:
     return output
 
 
-@api(function=False)
-def cpu(self: Tensor) -> Any:
-    """This tensor, which is on the CPU already."""
-    return self
+cpu = row("cpu", lambda self: self, "This tensor, which is on the CPU already.", function=False)
 
 
 @api(function=False)
@@ -287,10 +278,8 @@ def cuda(self: Tensor, device_id: Any = None, blocking: bool = True) -> Any:
     return self
 
 
-@api(function=False)
-def pin_memory(self: Tensor, blocking: bool = True) -> Any:
-    """This tensor: there is no other memory to pin it for."""
-    return self
+pin_memory = row("pin_memory", lambda self, blocking=True: self,
+    "This tensor: there is no other memory to pin it for.", function=False)  # fmt: skip
 
 
 @api(function=False)
@@ -357,11 +346,7 @@ def copy_to(self: Tensor, place: Any, blocking: bool = True) -> Any:
     return make(Tensor, st.copy(self)._a, None, self._level)
 
 
-@api(function=False)
-def value(self: Tensor) -> Any:
-    """The tensor itself (in old programs, what a variable holds)."""
-    return self
-
+value = row("value", lambda self: self, "The tensor itself (in old programs, what a variable holds).", function=False)
 
 get_tensor = api("get_tensor", function=False)(value)
 
@@ -389,10 +374,8 @@ def _copies(x: Tensor) -> int:
     return count
 
 
-@api("__copy__", function=False)
-def shallow_copy(self: Tensor) -> Any:
-    """Another tensor over the same memory, with the same history."""
-    return make(type(self)._result, self._a, self._node, self._level)
+shallow_copy = row("__copy__", lambda self: make(type(self)._result, self._a, self._node, self._level),
+    "Another tensor over the same memory, with the same history.", function=False)  # fmt: skip
 
 
 def rebuilt(array: np.ndarray, stop_gradient: bool, name: str | None) -> Tensor:
@@ -402,11 +385,8 @@ def rebuilt(array: np.ndarray, stop_gradient: bool, name: str | None) -> Tensor:
     return tensor
 
 
-@api("__reduce__", function=False)
-def reduced(self: Tensor) -> Any:
-    """How the tensor is pickled: its elements, name and `stop_gradient`."""
-    return rebuilt, (concrete("pickle", self), self.stop_gradient, self._name)
-
+reduced = row("__reduce__", lambda self: (rebuilt, (concrete("pickle", self), self.stop_gradient, self._name)),
+    "How the tensor is pickled: its elements, name and `stop_gradient`.", function=False)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ written over
 
@@ -462,10 +442,7 @@ def _filled(op: str, self: Tensor, value: Any) -> Any:
     return inplace.update(op, self, lambda: st.replace(self, array))  # what was there has the gradient 0
 
 
-@api()
-def zero_(x: Tensor) -> Any:
-    """Zeros written into the tensor; returns it."""
-    return _filled("zero_", x, 0)
+zero_ = row("zero_", lambda x: _filled("zero_", x, 0), "Zeros written into the tensor; returns it.")
 
 
 @api(function=False)

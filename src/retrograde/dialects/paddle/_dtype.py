@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .._shared.dtypes import BaseDtype, FloatLimits, IntegerLimits
+from .._shared.dtypes import BaseDtype, FloatLimits, IntegerLimits, numpy_lookup
 
 
 class dtype(BaseDtype):
@@ -101,14 +101,7 @@ def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
     return as_dtype(op, d).np
 
 
-def from_numpy_dtype(np_dtype: Any) -> dtype:
-    """The paddle dtype of a NumPy dtype; raises TypeError where PaddlePaddle has none."""
-    try:
-        return FROM_NUMPY[np_dtype]
-    except KeyError:
-        raise TypeError(f"no paddle dtype for NumPy's {np_dtype}; there are {', '.join(BY_LABEL)}") from None
-
-
+from_numpy_dtype = numpy_lookup("paddle", FROM_NUMPY, BY_LABEL)
 _default = float32  # of the process: threads share it
 
 

@@ -245,10 +245,8 @@ def det(x: Any, name: Any = None) -> Any:
     return la.det(_matrices("det", x, square=True))
 
 
-@api(function=False)
-def slogdet(x: Any, name: Any = None) -> Any:
-    """The sign and the logarithm of the absolute value of each determinant, stacked."""
-    return st.stack(*la.slogdet(_matrices("slogdet", x, square=True)), axis=0)
+slogdet = row("slogdet", lambda x, name=None: st.stack(*la.slogdet(_matrices("slogdet", x, square=True)), axis=0),
+    "The sign and the logarithm of the absolute value of each determinant, stacked.", function=False)  # fmt: skip
 
 
 @api(function=False)

@@ -93,6 +93,7 @@ preserve_format, channels_last_3d = memory_format("preserve_format"), memory_for
 Tensor.layout, sparse.SparseTensor.layout = strided, sparse_coo
 sparse.LAYOUTS[:] = [sparse_csr, sparse_csc]
 
+
 def is_tensor(obj: _Any) -> _Any:
     """Whether an object is a tensor."""
     return isinstance(obj, (Tensor, sparse.SparseTensor))

@@ -16,6 +16,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
 from .._shared.ranges import evenly_spaced
+from .._shared.registry import defined
 from . import _dtype
 from ._api import api, write_out
 from ._data import data_array, np_dtype_of, sizes
@@ -101,22 +102,16 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return from_array(mutation.own_clock(canonical(array)))
 
 
-@api(method=False)
-@into_out
-def zeros(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+def _filled_array(name: str, make: Any) -> Any:
+    def f(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
-    """A tensor of zeros."""
-    check_device("zeros", device)
-    return from_array(np.zeros(sizes("zeros", size), np_dtype_of("zeros", dtype)), requires_grad)
+        check_device(name, device)
+        return from_array(make(sizes(name, size), np_dtype_of(name, dtype)), requires_grad)
+
+    return api(method=False)(into_out(defined(name, f, f"A tensor of {name}.")))
 
 
-@api(method=False)
-@into_out
-def ones(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
-         requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
-    """A tensor of ones."""
-    check_device("ones", device)
-    return from_array(np.ones(sizes("ones", size), np_dtype_of("ones", dtype)), requires_grad)
+zeros, ones = _filled_array("zeros", np.zeros), _filled_array("ones", np.ones)
 
 
 @api(method=False)
@@ -255,25 +250,17 @@ def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> n
     return np.full(shape_of(input), value, wanted) if value != 0 else np.zeros(shape_of(input), wanted)
 
 
-@api(method=False)
-def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-               memory_format: Any = None) -> Tensor:  # fmt: skip
-    """Zeros of the shape and dtype of a tensor."""
-    return from_array(_alike("zeros_like", input, dtype, memory_format, 0), requires_grad)
+def _filled_like(name: str, value: int, doc: str) -> Any:
+    def f(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+          memory_format: Any = None) -> Tensor:  # fmt: skip
+        return from_array(_alike(name, input, dtype, memory_format, value), requires_grad)
+
+    return api(method=False)(defined(name, f, doc))
 
 
-@api(method=False)
-def ones_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-              memory_format: Any = None) -> Tensor:  # fmt: skip
-    """Ones of the shape and dtype of a tensor."""
-    return from_array(_alike("ones_like", input, dtype, memory_format, 1), requires_grad)
-
-
-@api(method=False)
-def empty_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-               memory_format: Any = None) -> Tensor:  # fmt: skip
-    """A tensor of the shape and dtype of another, to be written."""
-    return from_array(_alike("empty_like", input, dtype, memory_format, 0), requires_grad)
+zeros_like = _filled_like("zeros_like", 0, "Zeros of the shape and dtype of a tensor.")
+ones_like = _filled_like("ones_like", 1, "Ones of the shape and dtype of a tensor.")
+empty_like = _filled_like("empty_like", 0, "A tensor of the shape and dtype of another, to be written.")
 
 
 @api(method=False)

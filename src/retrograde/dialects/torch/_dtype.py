@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .._shared.dtypes import BaseDtype, FloatLimits, IntegerLimits
+from .._shared.dtypes import BaseDtype, FloatLimits, IntegerLimits, numpy_lookup
 
 
 class dtype(BaseDtype):
@@ -83,16 +83,7 @@ ALIASES = {
 }  # fmt: skip
 
 
-def from_numpy_dtype(np_dtype: Any) -> dtype:
-    """The torch dtype of a NumPy dtype; raises TypeError where PyTorch has none."""
-    try:
-        return FROM_NUMPY[np_dtype]
-    except KeyError:
-        raise TypeError(
-            f"no torch dtype for NumPy's {np_dtype}; there are {', '.join(d.name for d in ALL)}"
-        ) from None
-
-
+from_numpy_dtype = numpy_lookup("torch", FROM_NUMPY, [d.name for d in ALL])
 _default = float32  # of the process, as in PyTorch: threads share it
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import masked
+from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._dtype import bool_
 from ._function_protocol import install
@@ -278,25 +279,10 @@ def _reduced(name: str, x: MaskedTensor, dim: Any = None, keepdim: bool = False,
     return _made(out, mask)
 
 
-_OPERATORS = {
-    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
-    "__floordiv__": "floor_divide", "__mod__": "remainder", "__and__": "bitwise_and", "__or__": "bitwise_or",
-    "__xor__": "bitwise_xor", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
-    "__ge__": "ge", "__pow__": "pow", "__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not",
-    "__matmul__": "matmul", "__rsub__": "rsub", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_",
-    "__itruediv__": "div_", "__getitem__": "__getitem__", "__len__": "__len__",
+_OPERATORS = OPERATORS | {
+    "__floordiv__": "floor_divide", "__mod__": "remainder", "__getitem__": "__getitem__", "__len__": "__len__",
 }  # fmt: skip
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    def method(*args: Any) -> Any:
-        return _answer(name, args, {})
-
-    return method
-
-
-for _name, _other in _OPERATORS.items():
-    setattr(MaskedTensor, _name, _operator(_other))
+offer_operators(MaskedTensor, _answer, _OPERATORS)
 
 
 def _over(self: MaskedTensor, other: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _joining
+from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._creation import as_tensor
 from ._function_protocol import disabled, install
@@ -337,7 +338,7 @@ def _first(args: Any) -> NestedTensor:
 def _answer(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], f: Any = None) -> Any:
     """What a function of `torch` does where an operand is nested; `f` is the function, of a method that of its name."""
     x = _first((*args, *kwargs.values()))
-    name = _OPERATORS.get(name, name)
+    name = OPERATORS.get(name, name)
     plain = name[:-1] if name.endswith("_") and name[0] != "_" else name
     kwargs.pop("_stacklevel", None)
     if args and args[0] is x and name in _FACTS | _OWN:
@@ -536,25 +537,7 @@ _OWN = _names(
     "unbind to_padded_tensor size dim numel shape ndim layout requires_grad_ is_contiguous is_same_size __getitem__ __len__ "
     "backward values stride"
 )
-_OPERATORS = {
-    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__rsub__": "rsub", "__mul__": "mul", "__rmul__": "mul",
-    "__truediv__": "div", "__pow__": "pow", "__neg__": "neg", "__abs__": "abs", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt",
-    "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
-    "__invert__": "bitwise_not", "__matmul__": "matmul", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_",
-    "__itruediv__": "div_",
-}  # fmt: skip
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    def method(*args: Any) -> Any:
-        return _answer(name, args, {})
-
-    return method
-
-
-for _name, _other in _OPERATORS.items():
-    setattr(NestedTensor, _name, _operator(_other))
-
+offer_operators(NestedTensor, _answer, OPERATORS)
 
 # ------------------------------------------------------------------------------------------ how it is made
 

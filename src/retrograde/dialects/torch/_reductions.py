@@ -15,6 +15,7 @@ from ...ops import reduction as rd
 from ...ops.elementwise import divide
 from ...ops.sorting import pick
 from ...ops.structural import cast, reshape
+from .._shared.registry import defined
 from . import _dtype
 from ._api import api
 from ._axes import axes_of, axis_of, numpy_names
@@ -241,69 +242,51 @@ def _spread(
     return x, axes, correction
 
 
-@api(out=True)
-@numpy_names
-def var(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT) -> Any:
-    """The variance over dimensions: the sum of squared deviations from the mean over their number - correction."""
-    x, axes, c = _spread("var", input, dim, unbiased, keepdim, correction)
-    return rd.var(x, axis=axes, correction=c, keepdims=keepdim)
+def _deviations(op: str, run: Any, doc: str, **offered: bool) -> Any:
+    """A function of the squared deviations from the mean, divided by their number - correction."""
+
+    def f(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT) -> Any:
+        x, axes, c = _spread(op, input, dim, unbiased, keepdim, correction)
+        return run(x, axis=axes, correction=c, keepdims=keepdim)
+
+    return api(**offered)(numpy_names(defined(op, f, doc)))
 
 
-@api(out=True)
-@numpy_names
-def std(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT) -> Any:
-    """The standard deviation over dimensions: the root of the variance."""
-    x, axes, c = _spread("std", input, dim, unbiased, keepdim, correction)
-    return rd.std(x, axis=axes, correction=c, keepdims=keepdim)
+var = _deviations(
+    "var", rd.var, "The variance over dimensions: the sum of squared deviations from the mean over their number - correction.",
+    out=True,
+)  # fmt: skip
+std = _deviations("std", rd.std, "The standard deviation over dimensions: the root of the variance.", out=True)
+var_mean = _deviations("var_mean", rd.var_mean, "The variance and the mean over dimensions.", method=False)
+std_mean = _deviations("std_mean", rd.std_mean, "The standard deviation and the mean over dimensions.", method=False)
 
 
-@api(method=False)
-@numpy_names
-def var_mean(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT
-) -> Any:
-    """The variance and the mean over dimensions."""
-    x, axes, c = _spread("var_mean", input, dim, unbiased, keepdim, correction)
-    return rd.var_mean(x, axis=axes, correction=c, keepdims=keepdim)
+def _over(op: str, compute: Any, run: Any, doc: str, default: Any = None) -> Any:
+    """The reduction `compute(op, input, dim, keepdim, run)`."""
 
+    def f(input: Any, dim: Any = default, keepdim: bool = False) -> Any:
+        return compute(op, input, dim, keepdim, run)
 
-@api(method=False)
-@numpy_names
-def std_mean(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT
-) -> Any:
-    """The standard deviation and the mean over dimensions."""
-    x, axes, c = _spread("std_mean", input, dim, unbiased, keepdim, correction)
-    return rd.std_mean(x, axis=axes, correction=c, keepdims=keepdim)
+    return api(out=True)(numpy_names(defined(op, f, doc)))
 
 
 # ------------------------------------------------------------------------------------------ extremes
 
 
-def _extremes(op: str, input: Any, dim: Any) -> tuple[Value, tuple[int, ...]]:
+def _extremes(op: str, input: Any, dim: Any, keepdim: bool, run: Any) -> Any:
     x = tensor_argument(op, input)
     real_only(op, x)
     axes = reduced_axes(op, dim, len(shape_of(x)))
     _not_empty(op, x, axes, dim is None or dim == () or dim == [])
-    return x, axes
+    return run(x, axis=axes, keepdims=keepdim, ties="even_nan")
 
 
-@api(out=True)
-@numpy_names
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The largest element over dimensions; several that attain it share its gradient."""
-    x, axes = _extremes("amax", input, dim)
-    return rd.amax(x, axis=axes, keepdims=keepdim, ties="even_nan")
-
-
-@api(out=True)
-@numpy_names
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The smallest element over dimensions; several that attain it share its gradient."""
-    x, axes = _extremes("amin", input, dim)
-    return rd.amin(x, axis=axes, keepdims=keepdim, ties="even_nan")
-
-
+amax = _over(
+    "amax", _extremes, rd.amax, "The largest element over dimensions; several that attain it share its gradient.", ()
+)
+amin = _over(
+    "amin", _extremes, rd.amin, "The smallest element over dimensions; several that attain it share its gradient.", ()
+)
 _Aminmax = return_type("aminmax", "min", "max")
 
 
@@ -406,19 +389,12 @@ def _position(op: str, input: Any, dim: Any, keepdim: bool, position: Any) -> An
     return position(x, axis=axis, keepdims=keepdim)
 
 
-@api(out=True)
-@numpy_names
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The position of the first largest element along a dimension, or among all elements."""
-    return _position("argmax", input, dim, keepdim, rd.argmax)
-
-
-@api(out=True)
-@numpy_names
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The position of the first smallest element along a dimension, or among all elements."""
-    return _position("argmin", input, dim, keepdim, rd.argmin)
-
+argmax = _over(
+    "argmax", _position, rd.argmax, "The position of the first largest element along a dimension, or among all elements."
+)
+argmin = _over(
+    "argmin", _position, rd.argmin, "The position of the first smallest element along a dimension, or among all elements."
+)
 
 # ------------------------------------------------------------------------------------------ logical
 
@@ -434,18 +410,8 @@ def _logical(op: str, input: Any, dim: Any, keepdim: bool, reduce: Any) -> Any:
     return cast(out, dtype=_UINT8) if dtype_of(x) is _UINT8 else out
 
 
-@api(out=True)
-@numpy_names
-def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether all elements are not 0, over dimensions or altogether."""
-    return _logical("all", input, dim, keepdim, rd.all)
-
-
-@api(out=True)
-@numpy_names
-def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether any element is not 0, over dimensions or altogether."""
-    return _logical("any", input, dim, keepdim, rd.any)
+all = _over("all", _logical, rd.all, "Whether all elements are not 0, over dimensions or altogether.")
+any = _over("any", _logical, rd.any, "Whether any element is not 0, over dimensions or altogether.")
 
 
 @api()

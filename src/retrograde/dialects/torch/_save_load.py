@@ -33,7 +33,7 @@ def _storage_of(x: Tensor) -> tuple[np.ndarray, int, tuple[int, ...]]:
     owner = mutation.owner_of(array)
     size = array.dtype.itemsize
     if owner.dtype != array.dtype or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")  # ascontiguousarray would give a number an axis
         return array.reshape(-1), 0, tuple(s // size for s in array.strides)
     flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.T.reshape(-1)
     offset = (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // size

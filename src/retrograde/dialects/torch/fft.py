@@ -144,8 +144,7 @@ def _along(name: str, compute: Callable[..., Any], doc: str, real: bool, half: b
 
     def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
         x = _input(op, input, real=real)
-        shape = shape_of(x)
-        if half and n is None and shape:
+        if half and n is None and (shape := shape_of(x)):
             n = 2 * (shape[axis_of(op, dim, len(shape))] - 1)
         axis, n = _one(op, x, n, dim)
         out = compute(op, x, (axis,), (n,), norm)

@@ -7,7 +7,7 @@ import re as _re
 from typing import Any as _Any
 from urllib.parse import urlparse as urlparse
 
-from .._shared.registry import defined
+from .._shared.registry import defined as _defined
 from ._api import attributes as _attributes
 
 _folder: str | None = None
@@ -41,7 +41,7 @@ def _refuse(name: str) -> _Any:
             "with torch.load or safetensors"
         )
 
-    return defined(name, function)
+    return _defined(name, function)
 
 
 load, list, help, load_state_dict_from_url, download_url_to_file = map(

@@ -11,7 +11,7 @@ from ...core.value import Value, make
 from ...ops import polynomial
 from ...ops import special as ops
 from .._shared.guard import at_home as _at_home
-from .._shared.registry import defined
+from .._shared.registry import defined as _defined
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
@@ -63,14 +63,14 @@ def _constant(name: str, op: Any) -> Callable[..., Any]:
     def f(input: Any) -> Any:
         return op(_without_history(_settled(name, input, REAL_FLOAT)))
 
-    return defined(name, f, f"The elementwise `{name}` of a tensor; no gradient passes.")
+    return _defined(name, f, f"The elementwise `{name}` of a tensor; no gradient passes.")
 
 
 def _polynomial(name: str, op: Any) -> Callable[..., Any]:
     def f(input: Any, n: Any) -> Any:
         return op(*_settled_pair(name, input, n, REAL_FLOAT, EITHER))
 
-    return defined(name, f, f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes.")
+    return _defined(name, f, f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes.")
 
 
 def ndtr(input: Any) -> Any:

@@ -422,7 +422,9 @@ ContinuousBernoulli = Family(
     (Loaiza-Ganem and Cunningham 2019).
 
     Between the limits `lims`, next to probs of 1/2, series in a stand for formulas that are 0 / 0 there.
-    """, "_odds _near",
+    """,
+    # What dialects derive of probs and lims and keep to themselves: the log odds, and where probs is between the limits.
+    "_odds _near",
     mean=_tilted_mean,
     variance=_tilted_variance,
     log_mass=_log_mass,

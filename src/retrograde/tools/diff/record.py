@@ -393,7 +393,8 @@ class Recorder(Observer):
             if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
                 return self._ref(owner)
         value = self._keep(a)
-        self._event(SOURCE, "value", "", (), (value,), places.user_line(3))
+        kind = "value" if isinstance(x, Value) else "number"
+        self._event(SOURCE, kind, "", (), (value,), places.user_line(3))
         self._note(a, value)
         return value
 

@@ -69,7 +69,9 @@ class Graph:
 
     def __repr__(self) -> str:
         number = sum(node["k"] == "op" for node in self.model["nodes"])
-        return f"<graph of {self._name}: {number} operation{'s' * (number != 1)}; save('graph.html') writes it to a file>"
+        return (
+            f"<graph of {self._name}: {number} operation{'s' * (number != 1)}; save('graph.html') writes it to a file>"
+        )
 
 
 def checked(path: str) -> str:

@@ -89,7 +89,9 @@ class Collecting(Watch):
         record = RECORDS.of(node)
         assert type(record) is Operation
         record.backward = seconds
-        record.toward = {i: Figures(dense(r)) for i, (e, r) in enumerate(zip(needs, results)) if e is not None and r is not None}
+        record.toward = {
+            i: Figures(dense(r)) for i, (e, r) in enumerate(zip(needs, results)) if e is not None and r is not None
+        }
 
     def arriving(self, run: Any, target: Any, g: Any) -> None:
         """A gradient is about to be added to a leaf's."""
@@ -116,7 +118,9 @@ def collected(value: Any, what: str) -> Operation | Leaf:
     if not isinstance(value, Value):
         raise TypeError(f"{what}: wanted a tensor, got {type(value).__name__}")
     if value._node is None:
-        raise ValueError(f"{what}: this tensor has no history: it was not computed from anything that requires a gradient")
+        raise ValueError(
+            f"{what}: this tensor has no history: it was not computed from anything that requires a gradient"
+        )
     root = RECORDS.of(producer(value._node))
     if type(root) is Leaf:
         return root

@@ -29,7 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "retrograde graph (SCRIPT | -m MODULE) [--of NAME] [--colour WHAT] -o FILE [--] [ARGS...]"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write: .html, .svg or .dot")
     parser.add_argument(
-        "--of", metavar="NAME", help="the graph of the variable NAME as the program leaves it, instead of its last backward pass"
+        "--of",
+        metavar="NAME",
+        help="the graph of the variable NAME as the program leaves it, instead of its last backward pass",
     )
     parser.add_argument("--colour", choices=COLOURS, default="kind", help="what colours say at first")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
@@ -109,10 +111,10 @@ def _chosen(watch: Collecting, name: str | None) -> tuple[Operation | Leaf, str]
         raise ValueError("graph: the program has made no backward pass; --of NAME shows the graph of a variable")
     watch.name_leaves(root)
     place: Place = root.place if type(root) is Operation else ("", 0)
-    return root, "the last of " * (watch.passes > 1) + _passes(watch.passes) + (f", from {said(place)}" if place[0] else "")
+    return root, "the last of " * (watch.passes > 1) + _passes(watch.passes) + (
+        f", from {said(place)}" if place[0] else ""
+    )
 
 
 def _passes(number: int) -> str:
     return "1 backward pass" if number == 1 else f"{number} backward passes"
-
-

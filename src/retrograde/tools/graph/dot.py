@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+_LOOK = 'shape=box, style="rounded,filled", fillcolor="#e8eef7", fontsize=10'
+
 
 def written(model: dict[str, Any]) -> str:
     """The text of a .dot file."""
     nodes = model["nodes"]
-    lines = [f"digraph {_quoted(model['title'])} {{", '  node [shape=box, style="rounded,filled", fillcolor="#e8eef7", fontsize=10];']
+    lines = [f"digraph {_quoted(model['title'])} {{", f"  node [{_LOOK}];"]
 
     def write(number: int, indent: str) -> None:
         node = nodes[number]
@@ -29,7 +31,10 @@ def written(model: dict[str, Any]) -> str:
 
     write(0, "")
     lines += [
-        f"  n{source} -> n{number};" for number, node in enumerate(nodes) for source, *_ in node.get("i", ()) if source >= 0
+        f"  n{source} -> n{number};"
+        for number, node in enumerate(nodes)
+        for source, *_ in node.get("i", ())
+        if source >= 0
     ]
     return "\n".join([*lines, "}"]) + "\n"
 

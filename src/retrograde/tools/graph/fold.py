@@ -99,11 +99,13 @@ def _by_line(members: list[Any]) -> list[Any]:
             found.append(line)
         else:
             found.append(member)
-    return [x for m in found for x in (m.members if type(m) is Group and m.kind == LINE and len(m.members) < 3 else (m,))]
+    return [
+        x for m in found for x in (m.members if type(m) is Group and m.kind == LINE and len(m.members) < 3 else (m,))
+    ]
 
 
 def _place(member: Group | Operation | Leaf) -> Place:
-    return ("", 0) if type(member) is Leaf else member.place
+    return member.place if isinstance(member, (Group, Operation)) else ("", 0)
 
 
 def _place_leaves(top: Group, leaves: Iterable[Leaf], operations: list[Operation]) -> None:
@@ -138,8 +140,8 @@ def _place_leaves(top: Group, leaves: Iterable[Leaf], operations: list[Operation
         user = first.get(id(leaf))
         at = 0
         if user is not None:
-            path = [*way[id(user)], user]
-            inner = path[len(common[id(leaf)])]
+            down: list[Any] = [*way[id(user)], user]
+            inner = down[len(common[id(leaf)])]
             at = next(i for i, m in enumerate(group.members) if m is inner)
         placed.setdefault(id(group), (group, []))[1].append((at, leaf))
     for group, entries in placed.values():
@@ -148,7 +150,7 @@ def _place_leaves(top: Group, leaves: Iterable[Leaf], operations: list[Operation
             together.members = [leaf for _, leaf in entries]
             group.members.insert(0, together)
         else:
-            for at, leaf in reversed(sorted(entries, key=lambda e: e[0])):
+            for at, leaf in sorted(entries, key=lambda e: e[0])[::-1]:
                 group.members.insert(at, leaf)
 
 
@@ -158,9 +160,9 @@ def unfold(top: Group, most: int = OPENED) -> None:
     seen = len(top.members)
     level: list[Group] = [top]
     while level:
-        inner = sorted((m for g in level for m in g.members if type(m) is Group and m.kind != LEAVES), key=lambda g: len(g.members))
+        inner = [m for g in level for m in g.members if type(m) is Group and m.kind != LEAVES]
         level = []
-        for group in inner:
+        for group in sorted(inner, key=lambda g: len(g.members)):
             if seen + len(group.members) <= most:
                 seen += len(group.members)
                 group.open = True

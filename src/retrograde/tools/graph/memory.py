@@ -46,7 +46,8 @@ class Memory:
         return _sums((name, size) for _, name, _, size in self.rows)
 
     def __str__(self) -> str:
-        lines = [f"{shown(self.total)} kept for derivatives" + (f", and {shown(self.of_leaves)} of leaves" if self.of_leaves else "")]
+        of_leaves = f", and {shown(self.of_leaves)} of leaves" if self.of_leaves else ""
+        lines = [f"{shown(self.total)} kept for derivatives{of_leaves}"]
         width = max([len(_name(place)) for place, *_ in self.rows[:SHOWN]], default=0)
         for place, name, number, size in self.rows[:SHOWN]:
             arrays = f"{number} array{'s' * (number != 1)}"
@@ -103,7 +104,9 @@ def memory(value: Any) -> Memory:
     if not isinstance(value, Value):
         raise TypeError(f"memory: wanted a tensor, got {type(value).__name__}")
     order, leaves = ([], {}) if value._node is None else engine.discover([value._node], frozenset())
-    owned = {id(owner_of(inside(x)[0])) for leaf in leaves if type(leaf) is Accumulate and (x := leaf.leaf()) is not None}
+    owned = {
+        id(owner_of(inside(x)[0])) for leaf in leaves if type(leaf) is Accumulate and (x := leaf.leaf()) is not None
+    }
     met, total, of_leaves, freed = set[int](), 0, 0, 0
     held: dict[tuple[Place, str], list[int]] = defaultdict(list)
     for node in reversed(order):
@@ -128,7 +131,9 @@ def memory(value: Any) -> Memory:
         alive = WATCHING[-1].alive
     if alive is not None:
         found.peak = alive.peak
-        found.at_peak = sorted(((p, name, size) for (p, name), size in alive.at_peak().items()), key=lambda row: -row[2])
+        found.at_peak = sorted(
+            ((p, name, size) for (p, name), size in alive.at_peak().items()), key=lambda row: -row[2]
+        )
     return found
 
 

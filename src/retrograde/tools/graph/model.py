@@ -55,7 +55,12 @@ def modelled(top: Group, root: Operation | Leaf, note: str = "") -> dict[str, An
         if type(member) is Group:
             nodes[own] = _group(member, places)
             nodes[own]["c"] = [number(m, around | {member.call}) for m in member.members]
-        elif type(member) is Operation and (call := member.call) is not None and call.kind == MODULE and call not in around:
+        elif (
+            type(member) is Operation
+            and (call := member.call) is not None
+            and call.kind == MODULE
+            and call not in around
+        ):
             alone[own] = call.name
         return own
 
@@ -67,7 +72,9 @@ def modelled(top: Group, root: Operation | Leaf, note: str = "") -> dict[str, An
     kept = _kept(order)
     for member in order:
         own = index[id(member)]
-        nodes[own] = _leaf(member) if type(member) is Leaf else _operation(member, index, places, kept.get(id(member), 0))
+        nodes[own] = (
+            _leaf(member) if type(member) is Leaf else _operation(member, index, places, kept.get(id(member), 0))
+        )
         if own in alone:
             nodes[own]["b"] = alone[own]
     return {
@@ -109,14 +116,20 @@ def _leaf(leaf: Leaf) -> dict[str, Any]:
 
 
 def _operation(x: Operation, index: dict[int, int], places: Places, kept: int) -> dict[str, Any]:
-    operands = [[index[id(o.source)] if o.source is not None else -1, o.index, list(o.shape), o.dtype] for o in x.operands]
+    operands = [
+        [index[id(o.source)] if o.source is not None else -1, o.output, list(o.shape), o.dtype] for o in x.operands
+    ]
     return _without_empty({
         "k": "op", "n": x.name, "y": x.call.path() if x.call is not None else "", "l": places.of(x.place),
         "o": [[list(shape), dtype] for shape, dtype in x.outs], "i": operands,
         "p": {k: v if type(v) in (int, str, bool) else repr(v) for k, v in x.params.items()},
         "t": [round(x.forward * 1e6, 1), round(x.backward * 1e6, 1)], "m": kept, "v": _all(x.values), "g": _all(x.gradients),
-        "w": [[i, number(f.norm), *([f.nans, f.infinities] if f.nans or f.infinities else [])] for i, f in x.toward.items()], "d": int(x.derivative),
+        "w": [_toward(i, f) for i, f in x.toward.items()], "d": int(x.derivative),
     })  # fmt: skip
+
+
+def _toward(operand: int, f: Figures) -> list[Any]:
+    return [operand, number(f.norm), *([f.nans, f.infinities] if f.nans or f.infinities else [])]
 
 
 def _without_empty(entries: dict[str, Any]) -> dict[str, Any]:
@@ -134,8 +147,12 @@ def figures_as_json(f: Figures) -> list[Any]:
     return [
         number(f.norm), number(f.least), number(f.most), number(f.mean), f.nans, f.infinities, f.zeros,
         None if bins is None else [number(bins[0]), number(bins[1]), bins[2]],
-        [number(x, 5) if type(x) is float else str(x) if type(x) is complex else x for x in f.first],
+        [_element(x) for x in f.first],
     ]  # fmt: skip
+
+
+def _element(x: Any) -> Any:
+    return number(x, 5) if type(x) is float else str(x) if type(x) is complex else x
 
 
 def number(x: Any, digits: int = 4) -> float | str:

@@ -17,7 +17,7 @@ class Operand(NamedTuple):
     """What an operation was called with: what has made it (None for a value without history), as which output, and its looks."""
 
     source: Operation | Leaf | None
-    index: int
+    output: int
     shape: tuple[int, ...]
     dtype: str
 
@@ -29,7 +29,7 @@ class Operation:
     name: str
     place: Place = ("", 0)
     call: Call | None = None
-    operands: Sequence[Operand] = ()
+    operands: list[Operand]
     outs: Sequence[tuple[tuple[int, ...], str]] = ()
     """Shape and dtype of each output."""
     params: dict[str, Any] = {}
@@ -51,7 +51,7 @@ class Operation:
 
     def __init__(self, number: int, name: str) -> None:
         self.number, self.name = number, name
-        self.toward = {}
+        self.operands, self.toward = [], {}
 
 
 class Leaf:
@@ -100,7 +100,7 @@ class Records:
     def _operation(self, node: Any) -> Operation:
         record = Operation(node.seq, getattr(node, "shown_as", None) or node.prim.name)
         looks = [(tuple(e.shape), e.dtype.name) if e is not None else ((), "") for e in node.edges]
-        record.operands = tuple([self._operand(e, *look) for e, look in zip(node.edges, looks)])
+        record.operands = [self._operand(e, *look) for e, look in zip(node.edges, looks)]
         outs = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
         record.outs = tuple([(tuple(shape), dtype.name) for shape, dtype in outs])
         record.params = {k: v for k, v in node.params.items() if _is_simple(v)}
@@ -123,16 +123,19 @@ class Records:
     def add(self, node: Any, operands: Sequence[Any]) -> Operation:
         """The record of an operation that was just evaluated on these arrays (None where there is none)."""
         record = self._operation(node)
-        record.operands = tuple([
-            old if x is None else old._replace(shape=tuple(x.shape), dtype=x.dtype.name)
-            for old, x in zip(record.operands, operands)
-        ]) + record.operands[len(operands):]  # fmt: skip
+        for i, (old, x) in enumerate(zip(record.operands, operands)):
+            if x is not None:
+                record.operands[i] = old._replace(shape=tuple(x.shape), dtype=x.dtype.name)
         self._of[node] = record
         return record
 
 
 def _is_simple(x: Any) -> bool:
-    return x is None or type(x) in (bool, int, float, str) or (type(x) is tuple and len(x) <= 16 and all(map(_is_simple, x)))
+    return (
+        x is None
+        or type(x) in (bool, int, float, str)
+        or (type(x) is tuple and len(x) <= 16 and all(map(_is_simple, x)))
+    )
 
 
 def behind(root: Operation | Leaf) -> Iterator[Operation | Leaf]:

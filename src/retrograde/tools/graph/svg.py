@@ -31,7 +31,8 @@ def laid_out(model: dict[str, Any], colour: str) -> dict[str, Any]:
 def drawn(model: dict[str, Any], colour: str = "kind") -> str:
     """The graph as the text of an SVG file."""
     picture = laid_out(model, colour)
-    width, height = round(picture["w"]), round(picture["h"])
+    legend = picture["legend"]
+    width, height = round(picture["w"]), round(picture["h"]) + (24 if legend else 0)
     top = Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {width} {height}", "width": str(width), "height": str(height),
         "font-family": "system-ui, 'DejaVu Sans', sans-serif", "font-size": "11",
@@ -44,24 +45,43 @@ def drawn(model: dict[str, Any], colour: str = "kind") -> str:
     SubElement(arrow, "path", {"d": "M0,0L8,4L0,8z", "fill": _LINE})
     for box in picture["boxes"]:
         if box["open"]:
-            _frame(top, box)
+            _frame(top, box, picture["plain"])
     for edge in picture["edges"]:
         line = {"d": edge["path"], "fill": "none", "stroke": _LINE, "stroke-width": "1.8" if edge["many"] else "1"}
         SubElement(top, "path", {**line, "marker-end": "url(#arrow)"} if edge["arrow"] else line)
     for box in picture["boxes"]:
         if not box["open"]:
             _box(top, box)
+    if legend:
+        _legend(top, legend, height - 14)
     return tostring(top, encoding="unicode") + "\n"
 
 
 def _rectangle(box: dict[str, Any], **more: str) -> dict[str, str]:
-    return {"x": f"{box['x']:.1f}", "y": f"{box['y']:.1f}", "width": f"{box['w']:.1f}", "height": f"{box['h']:.1f}", **more}
+    return {
+        "x": f"{box['x']:.1f}",
+        "y": f"{box['y']:.1f}",
+        "width": f"{box['w']:.1f}",
+        "height": f"{box['h']:.1f}",
+        **more,
+    }
 
 
-def _frame(top: Element, box: dict[str, Any]) -> None:
-    SubElement(top, "rect", _rectangle(box, rx="7", fill=box["fill"], stroke="#b4bdca", **{"fill-opacity": "0.45"}))
-    title = {"x": f"{box['x'] + 10:.1f}", "y": f"{box['y'] + 15:.1f}", "font-weight": "600", "fill": _INK}
-    SubElement(top, "text", title).text = box["title"]
+def _frame(top: Element, box: dict[str, Any], plain: bool) -> None:
+    inside = {"fill": box["fill"] if plain else _LIGHT, "fill-opacity": "0.45"}
+    SubElement(top, "rect", _rectangle(box, rx="7", stroke="#b4bdca", **inside))
+    SubElement(top, "rect", _rectangle({**box, "h": 22}, rx="7", fill=box["fill"]))
+    title = {"x": f"{box['x'] + 10:.1f}", "y": f"{box['y'] + 15:.1f}", "font-weight": "600"}
+    SubElement(top, "text", {**title, "fill": _LIGHT if box["dark"] else _INK}).text = box["title"]
+
+
+def _legend(top: Element, legend: dict[str, Any], y: int) -> None:
+    """What the colours say: their name, and the shades between the least and the largest."""
+    SubElement(top, "text", {"x": "12", "y": str(y + 9), "fill": _INK}).text = f"{legend['label']} {legend['low']}"
+    x = 24 + round(6.3 * len(f"{legend['label']} {legend['low']}"))
+    for i, shade in enumerate(legend["shades"]):
+        SubElement(top, "rect", {"x": str(x + 12 * i), "y": str(y), "width": "12", "height": "10", "fill": shade})
+    SubElement(top, "text", {"x": str(x + 104), "y": str(y + 9), "fill": _INK}).text = legend["high"]
 
 
 def _box(top: Element, box: dict[str, Any]) -> None:

@@ -36,7 +36,9 @@ def page(template: str, data: Any) -> str:
 def written(data: Any) -> str:
     """Data as JSON that may stand in a script element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return (
+        text.replace("<", "\\u003c").replace(">", "\\u003e").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    )
 
 
 def framed(page: str) -> str:

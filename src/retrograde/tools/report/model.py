@@ -29,8 +29,7 @@ def modelled(watch: Reporting, title: str) -> dict[str, Any]:
     steps = watch.steps()
     return {
         "title": title, "steps": steps, "seconds": number(watch.seconds),
-        "losses": [{"at": places.of(x.place), "first": number(x.values.first), "last": number(x.values.last), **x.values.as_json(most)}
-                   for x in lasting],
+        "losses": [{"at": places.of(x.place), **x.values.as_json(most)} for x in lasting],
         "parameters": [
             {"n": p.name, "shape": list(p.shape), "weight": number(p.weight), "g": p.gradient.as_json(most),
              "r": p.ratio.as_json(most), "last": number(p.gradient.last), "most": number(p.gradient.most),
@@ -54,14 +53,12 @@ def _window(steps: int) -> int:
 
 
 def _units(watch: Reporting, places: Places, most: int, steps: int) -> list[dict[str, Any]]:
-    found = []
-    for units in watch.units.values():
-        found.append({
-            "name": units.name or said(units.place), "at": places.of(units.place), "units": len(units.alive),
-            "dead": int((units.alive < steps - _window(steps)).sum()), "never": int((units.alive < 0).sum()),
-            **units.share.as_json(most),
-        })  # fmt: skip
-    return found
+    late = steps - _window(steps)
+    return [
+        {"name": units.name or said(units.place), "at": places.of(units.place), "units": len(units.alive),
+         "dead": int((units.alive < late).sum()), "never": int((units.alive < 0).sum()), **units.share.as_json(most)}
+        for units in watch.units.values()
+    ]  # fmt: skip
 
 
 def _rows(watch: Reporting, places: Places) -> list[list[Any]]:

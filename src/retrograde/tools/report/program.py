@@ -25,7 +25,5 @@ def reporting(path: str) -> Iterator[None]:
         with open(output, "wb") as file:
             file.write(content)
         steps = watch.steps()
-        print(
-            f"retrograde: {path}: {steps} step{'s' * (steps != 1)} of {len(watch.parameters)} parameters; {len(content) / 1e6:.2f} MB",
-            file=sys.stderr,
-        )
+        told = f"{steps} step{'s' * (steps != 1)} of {len(watch.parameters)} parameters"
+        print(f"retrograde: {path}: {told}; {len(content) / 1e6:.2f} MB", file=sys.stderr)

@@ -19,6 +19,8 @@ class Figures:
 
     __slots__ = ("shape", "dtype", "norm", "least", "most", "mean", "nans", "infinities", "zeros", "sample", "first")
 
+    first: tuple[Any, ...]
+
     def __init__(self, a: np.ndarray) -> None:
         self.shape, self.dtype = tuple(a.shape), a.dtype.name
         self.nans = self.infinities = 0
@@ -32,7 +34,9 @@ class Figures:
             self.norm = self.least = self.most = self.mean = math.nan
             self.zeros, self.sample, self.first = 0, flat, ()
             return
-        self.first = tuple(a.ravel()[:FIRST].tolist() if a.flags.c_contiguous else a[_corner(a.ndim)].ravel()[:FIRST].tolist())
+        self.first = tuple(
+            a.ravel()[:FIRST].tolist() if a.flags.c_contiguous else a[_corner(a.ndim)].ravel()[:FIRST].tolist()
+        )
         self.zeros = int(flat.size - np.count_nonzero(flat))
         self.sample = flat[:: -(-flat.size // SAMPLE)].astype(np.float64)
         with np.errstate(all="ignore"):

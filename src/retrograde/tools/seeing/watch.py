@@ -50,7 +50,7 @@ class Alive:
         self._known: dict[int, tuple[Any, tuple[Place, str], int]] = {}
 
     def add(self, a: Any, key: tuple[Place, str], besides: Iterable[Any] = ()) -> int:
-        """An array is there; gives the bytes of memory that are new, which are none for a view of what is known or of `besides`."""
+        """An array is there; gives the bytes of memory that are new: none for a view of what is known or of `besides`."""
         if type(a) is not np.ndarray:
             return 0
         owner = owner_of(a)

@@ -6,13 +6,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..._shared.registry import defined
 from ....ops import structural as st
+from ..._shared.registry import aliases, defined
 from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import attributes, named
-from ..._shared.registry import aliases
 from .._dtype import as_dtype, int64
 from .._generator import stream_of
 from .._promote import FLOATING, single, tensor_argument, to_dtype
@@ -56,28 +55,18 @@ def _export(f: Function) -> Function:
     return f
 
 
-@_export
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Neighbouring axes (all, if none are given) joined into one."""
-    return _shape.flatten(input, start_dim=start_dim, end_dim=end_dim)
+def _row(name: str, f: Any, doc: str) -> Function:
+    """A function that one expression says."""
+    return _export(defined(name, f, doc))
 
 
-@_export
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Two axes exchanged."""
-    return _shape.swapaxes(input, dim0, dim1)
-
-
-@_export
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """The coordinates of a grid, from those along each of its axes."""
-    return _joining.meshgrid(*tensors, indexing=indexing)
-
-
-@_export
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """exp(x) divided by its sum along an axis."""
-    return _F["softmax"](input, dim, dtype=dtype)  # type: ignore[no-any-return]
+_row("flatten", lambda input, start_dim=0, end_dim=-1: _shape.flatten(input, start_dim=start_dim, end_dim=end_dim),
+     "Neighbouring axes (all, if none are given) joined into one.")  # fmt: skip
+_row("transpose", lambda input, dim0, dim1: _shape.swapaxes(input, dim0, dim1), "Two axes exchanged.")
+_row("meshgrid", lambda *tensors, indexing="ij": _joining.meshgrid(*tensors, indexing=indexing),
+     "The coordinates of a grid, from those along each of its axes.")  # fmt: skip
+_row("softmax", lambda input, dim, *, dtype=None: _F["softmax"](input, dim, dtype=dtype),
+     "exp(x) divided by its sum along an axis.")  # fmt: skip
 
 
 @_export
@@ -169,10 +158,8 @@ def empty(*size: Any, dtype: Any = None) -> Any:
     return _creation.zeros(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, dtype)
 
 
-@_export
-def empty_like(input: Any, *, dtype: Any = None) -> Any:
-    """A tensor of the shape and dtype of another, whose elements are not set (here: zeros)."""
-    return _creation.zeros_like(input, dtype=dtype)
+_row("empty_like", lambda input, *, dtype=None: _creation.zeros_like(input, dtype=dtype),
+     "A tensor of the shape and dtype of another, whose elements are not set (here: zeros).")  # fmt: skip
 
 
 @_export
@@ -199,10 +186,8 @@ def randint(low: int, high: int, size: Any, *, generator: Any = None, dtype: Any
     return _random.randint(low, high, size, stream_of("randint", generator), dtype=dtype)
 
 
-@_export
-def bernoulli(input: Any, *, generator: Any = None) -> Any:
-    """1 with the probability that an element is, else 0."""
-    return _M["bernoulli"](input, generator=generator)
+_row("bernoulli", lambda input, *, generator=None: _M["bernoulli"](input, generator=generator),
+     "1 with the probability that an element is, else 0.")  # fmt: skip
 
 
 @_export
@@ -217,10 +202,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     return _random.normal(() if size is None else size, mean, std, stream_of("normal", generator))
 
 
-@_export
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The places of the elements that are not zero: one row each, or a vector per axis."""
-    return _F["nonzero"](input, as_tuple=as_tuple)
+nonzero = _row("nonzero", lambda input, *, as_tuple=False: _F["nonzero"](input, as_tuple=as_tuple),
+     "The places of the elements that are not zero: one row each, or a vector per axis.")  # fmt: skip
 
 
 @_export
@@ -229,10 +212,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return nonzero(condition, as_tuple=True) if input is None else _F["where"](condition, input, other)
 
 
-@_export
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta input + alpha times the products of two batches of matrices."""
-    return _linear.baddbmm(input, batch1, batch2, beta, alpha)
+_row("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _linear.baddbmm(input, batch1, batch2, beta, alpha),
+     "beta input + alpha times the products of two batches of matrices.")  # fmt: skip
 
 
 @_export
@@ -243,28 +224,11 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return native(tensor_argument("diag", input), diagonal)
 
 
-@_export
-def fix(input: Any) -> Any:
-    """Rounded towards zero."""
-    return _F["trunc"](input)
-
-
-@_export
-def item(input: Any) -> Any:
-    """The only element as a Python number."""
-    return tensor_argument("item", input).item()
-
-
-@_export
-def vdot(input: Any, other: Any) -> Any:
-    """The sum of products of two vectors, the first conjugated."""
-    return _linear.vecdot(input, other)
-
-
-@_export
-def squeeze(input: Any, dim: Any = None) -> Any:
-    """Without axes of length 1."""
-    return _shape.squeeze(input, dim)
+_row("fix", lambda input: _F["trunc"](input), "Rounded towards zero.")
+_row("item", lambda input: tensor_argument("item", input).item(), "The only element as a Python number.")
+_row("vdot", lambda input, other: _linear.vecdot(input, other),
+     "The sum of products of two vectors, the first conjugated.")  # fmt: skip
+_row("squeeze", lambda input, dim=None: _shape.squeeze(input, dim), "Without axes of length 1.")
 
 
 @_export
@@ -272,6 +236,7 @@ def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None) -> Any:
     """`steps` evenly spaced numbers from `start` to `end`."""
     spaced = _creation.linspace(start, end, steps)
     return spaced if dtype is None else to_dtype(spaced, as_dtype(dtype))
+
 
 _SECONDS = {
     "cummax": {"dim": "axis"}, "diff": {"dim": "axis"}, "isnan": {"tensor": "input"}, "permute": {"dims": "axis"},
@@ -290,8 +255,4 @@ def _renamed(name: str, f: Function) -> Function:
 
 globals().update({name: _renamed(name, f) for name, f in _functions.items()})
 
-
-def _names() -> list[str]:
-    return sorted(_functions)
-
-__getattr__ = attributes(globals(), "nn", "linalg", "special", "optim", known=_names)
+__getattr__ = attributes(globals(), "nn", "linalg", "special", "optim", known=_functions)

@@ -19,7 +19,7 @@ from ....tensor import linalg
 from ....tensor import numpy_shapes as _shapes
 from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
-from ..._shared.registry import defined
+from ..._shared.registry import defined as _defined
 from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
@@ -98,7 +98,7 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any
     return found
 
 
-asfarray = defined("asfarray", lambda a, dtype=float32: asarray(a, dtype), "`asarray` in a floating dtype.")
+asfarray = _defined("asfarray", lambda a, dtype=float32: asarray(a, dtype), "`asarray` in a floating dtype.")
 
 
 def _in(dtype: Any, out: Any) -> Any:
@@ -117,7 +117,7 @@ def _unary(name: str, f: Function, floating: bool) -> Function:
     def g(x: Any, dtype: Any = None) -> Any:
         return _in(dtype, f(_floated(x) if floating else asarray(x)))
 
-    return defined(name, g, f"NumPy's `{name}`, elementwise.")
+    return _defined(name, g, f"NumPy's `{name}`, elementwise.")
 
 
 def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
@@ -128,7 +128,7 @@ def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
             x1, x2 = _floated(x1), _floated(x2) if isinstance(x2, Value) else float(x2)
         return _in(dtype, f(x1, x2))
 
-    return defined(name, g, f"NumPy's `{name}` of two tensors, elementwise.")
+    return _defined(name, g, f"NumPy's `{name}` of two tensors, elementwise.")
 
 
 for _name in _REALS.split():
@@ -143,9 +143,9 @@ for _name in _PAIRS.split():
 for _name in _REAL_PAIRS.split():
     TABLE[_name] = _binary_of(_name, _F[_name], True)
 
-logaddexp = defined("logaddexp", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2))),
+logaddexp = _defined("logaddexp", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2))),
     "log(exp(x1) + exp(x2)), elementwise.")  # fmt: skip
-logaddexp2 = defined("logaddexp2", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2))),
+logaddexp2 = _defined("logaddexp2", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2))),
     "log2(2**x1 + 2**x2), elementwise.")  # fmt: skip
 
 
@@ -161,9 +161,9 @@ def cbrt(x: Any, dtype: Any = None) -> Any:
     return _in(dtype, _F["sign"](x) * _F["pow"](_F["abs"](x), 1 / 3))
 
 
-round_ = defined("round_", lambda a, decimals=0: _F["round"](asarray(a), decimals=decimals),
+round_ = _defined("round_", lambda a, decimals=0: _F["round"](asarray(a), decimals=decimals),
     "To the nearest number with some decimals, halves to the even one.")  # fmt: skip
-clip = defined("clip", lambda x, xmin, xmax, dtype=None: _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax)),
+clip = _defined("clip", lambda x, xmin, xmax, dtype=None: _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax)),
     "Elements brought between two bounds; half the gradient passes at a bound.")  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return _F["all"](same)
 
 
-array_equiv = defined("array_equiv", lambda a1, a2: _F["all"](_F["equal"](asarray(a1), asarray(a2))),
+array_equiv = _defined("array_equiv", lambda a1, a2: _F["all"](_F["equal"](asarray(a1), asarray(a2))),
     "Whether elements are equal after broadcasting, as a 0-d bool tensor.")  # fmt: skip
 
 
@@ -217,7 +217,7 @@ def _like(name: str, value: Any) -> Function:
         x = asarray(a)
         return from_array(_np.full(x.shape if shape is None else shape, value, as_dtype(dtype or x.dtype).np))
 
-    return defined(name, f, f"A tensor of the shape and dtype of another, as `{name}` of NumPy makes it.")
+    return _defined(name, f, f"A tensor of the shape and dtype of another, as `{name}` of NumPy makes it.")
 
 
 zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
@@ -242,7 +242,7 @@ def _spaced(name: str, make: Function) -> Function:
         d = as_dtype(dtype or float32).np
         return (from_array(out[0].astype(d)), float(out[1])) if isinstance(out, tuple) else from_array(out.astype(d))
 
-    return defined(name, f, f"NumPy's `{name}`, in float32.")
+    return _defined(name, f, f"NumPy's `{name}`, in float32.")
 
 
 linspace, logspace, geomspace = (_spaced(n, getattr(_np, n)) for n in ("linspace", "logspace", "geomspace"))
@@ -254,7 +254,7 @@ def _constant_of(name: str, default: Any = float32) -> Function:
     def f(*args: Any, dtype: Any = default, **options: Any) -> Any:
         return from_array(_np.asarray(make(*args, **options)).astype(as_dtype(dtype).np))
 
-    return defined(name, f, f"NumPy's `{name}` as a tensor.")
+    return _defined(name, f, f"NumPy's `{name}` as a tensor.")
 
 
 for _name in _MADE.split():
@@ -273,7 +273,7 @@ def _places(name: str) -> Function:
     def f(n: int, k: int = 0, m: Any = None) -> tuple[Any, ...]:
         return tuple(from_array(a.astype(_np.int32)) for a in make(n, k, m))
 
-    return defined(name, f, f"NumPy's `{name}`.")
+    return _defined(name, f, f"NumPy's `{name}`.")
 
 
 tril_indices, triu_indices = _places("tril_indices"), _places("triu_indices")
@@ -302,20 +302,20 @@ def _extreme(name: str) -> Function:
     def f(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
         return _F[name](asarray(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
-    return defined(name, f, "The extreme over axes; equal elements share the gradient evenly.")
+    return _defined(name, f, "The extreme over axes; equal elements share the gradient evenly.")
 
 
 amax, amin = _extreme("amax"), _extreme("amin")
 
-argmax = defined("argmax", lambda a, axis=None: _F["argmax"](asarray(a), axis), "The position of the greatest element.")
-argmin = defined("argmin", lambda a, axis=None: _F["argmin"](asarray(a), axis), "The position of the smallest element.")
-std = defined("std", lambda x, axis=None, ddof=0, keepdims=False: _reductions.std(_floated(x), axis, ddof, keepdims),
+argmax = _defined("argmax", lambda a, axis=None: _F["argmax"](asarray(a), axis), "The position of the greatest element.")
+argmin = _defined("argmin", lambda a, axis=None: _F["argmin"](asarray(a), axis), "The position of the smallest element.")
+std = _defined("std", lambda x, axis=None, ddof=0, keepdims=False: _reductions.std(_floated(x), axis, ddof, keepdims),
     "The standard deviation over axes.")  # fmt: skip
-var = defined("var", lambda x, axis=None, ddof=0, keepdims=False: _reductions.var(_floated(x), axis, ddof, keepdims),
+var = _defined("var", lambda x, axis=None, ddof=0, keepdims=False: _reductions.var(_floated(x), axis, ddof, keepdims),
     "The variance over axes.")  # fmt: skip
-ptp = defined("ptp", lambda x, axis=None, keepdims=False: _reductions.ptp(asarray(x), axis, keepdims),
+ptp = _defined("ptp", lambda x, axis=None, keepdims=False: _reductions.ptp(asarray(x), axis, keepdims),
     "The greatest element less the smallest.")  # fmt: skip
-cumsum = defined("cumsum", lambda a, axis=None, dtype=None: _M["cumsum"](asarray(a), axis, dtype),
+cumsum = _defined("cumsum", lambda a, axis=None, dtype=None: _M["cumsum"](asarray(a), axis, dtype),
     "The sums of the elements so far.")  # fmt: skip
 
 
@@ -330,9 +330,9 @@ def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _F["count_nonzero"](asarray(x), () if axis is None else axis, keepdims)
 
 
-sometrue = defined("sometrue", lambda a, axis=None, keepdims=False: _F["any"](asarray(a), axis, keepdims),
+sometrue = _defined("sometrue", lambda a, axis=None, keepdims=False: _F["any"](asarray(a), axis, keepdims),
     "Whether some element over axes is true.")  # fmt: skip
-all_ = defined("all_", lambda a, axis=None, keepdims=False: _F["all"](asarray(a), axis, keepdims),
+all_ = _defined("all_", lambda a, axis=None, keepdims=False: _F["all"](asarray(a), axis, keepdims),
     "Whether every element over axes is true.")  # fmt: skip
 
 
@@ -369,7 +369,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     return _in(dtype, c / deviations[:, None] / deviations[None, :])
 
 
-norm = defined("norm", lambda x, ord=None, axis=None, keepdims=False: _norms.norm(_floated(x), ord, axis, keepdims),
+norm = _defined("norm", lambda x, ord=None, axis=None, keepdims=False: _norms.norm(_floated(x), ord, axis, keepdims),
     "The norm over axes.")  # fmt: skip
 
 
@@ -395,7 +395,7 @@ def _native(name: str, f: Function, floating: bool = False, list_of: bool = Fals
         out = f(a, *rest, **options)
         return tuple(out) if isinstance(out, list) else out
 
-    return defined(name, g, f"NumPy's `{name}`.")
+    return _defined(name, g, f"NumPy's `{name}`.")
 
 
 _TENSOR_SECOND = frozenset((
@@ -413,7 +413,7 @@ for _name in _OF_VALUES.split():
 for _name in _ALGEBRA.split():
     TABLE[_name] = _native(_name, numpy_function(f"linalg.{_name}" if _name == "matrix_power" else _name))
 
-copy = defined("copy", lambda a: st.copy(asarray(a)), "The tensor in memory of its own.")
+copy = _defined("copy", lambda a: st.copy(asarray(a)), "The tensor in memory of its own.")
 
 
 def _listed(found: Any) -> Any:
@@ -421,13 +421,13 @@ def _listed(found: Any) -> Any:
     return list(found) if isinstance(found, tuple) else found
 
 
-atleast_1d = defined("atleast_1d", lambda *arys: _listed(_shapes.atleast_1d(*(asarray(x) for x in arys))),
+atleast_1d = _defined("atleast_1d", lambda *arys: _listed(_shapes.atleast_1d(*(asarray(x) for x in arys))),
     "Tensors with at least one axis.")  # fmt: skip
-atleast_2d = defined("atleast_2d", lambda *arys: _listed(_shapes.atleast_2d(*(asarray(x) for x in arys))),
+atleast_2d = _defined("atleast_2d", lambda *arys: _listed(_shapes.atleast_2d(*(asarray(x) for x in arys))),
     "Tensors with at least two axes.")  # fmt: skip
-atleast_3d = defined("atleast_3d", lambda *arys: _listed(_shapes.atleast_3d(*(asarray(x) for x in arys))),
+atleast_3d = _defined("atleast_3d", lambda *arys: _listed(_shapes.atleast_3d(*(asarray(x) for x in arys))),
     "Tensors with at least three axes.")  # fmt: skip
-broadcast_arrays = defined("broadcast_arrays", lambda *args: list(_shapes.broadcast_arrays(*(asarray(x) for x in args))),
+broadcast_arrays = _defined("broadcast_arrays", lambda *args: list(_shapes.broadcast_arrays(*(asarray(x) for x in args))),
     "Tensors in their common shape.")  # fmt: skip
 
 
@@ -472,7 +472,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return _M["searchsorted"](asarray(a), asarray(v), side, sorter)
 
 
-digitize = defined("digitize", lambda x, bins, right=False: searchsorted(bins, x, "left" if right else "right"),
+digitize = _defined("digitize", lambda x, bins, right=False: searchsorted(bins, x, "left" if right else "right"),
     "In which of the intervals between rising bounds each element lies.")  # fmt: skip
 
 
@@ -481,7 +481,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Any = None
     return _F["bincount"](asarray(x), None if weights is None else asarray(weights), length or minlength)
 
 
-argwhere = defined("argwhere", lambda a: _F["nonzero"](asarray(a)), "The places of the elements that are not zero.")
+argwhere = _defined("argwhere", lambda a: _F["nonzero"](asarray(a)), "The places of the elements that are not zero.")
 
 
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
@@ -491,7 +491,7 @@ def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
     return primitive(asarray(element), asarray(test_elements), invert=bool(invert))
 
 
-in1d = defined("in1d", lambda ar1, ar2, invert=False: isin(asarray(ar1).reshape(-1), ar2, invert),
+in1d = _defined("in1d", lambda ar1, ar2, invert=False: isin(asarray(ar1).reshape(-1), ar2, invert),
     "Whether each element of the flattened array is among others.")  # fmt: skip
 
 
@@ -506,7 +506,7 @@ def _constant_result(name: str) -> Function:
             return tuple(from_array(_np.asarray(a, _narrow(a))) for a in out)
         return from_array(_np.asarray(out, _narrow(out)))
 
-    return defined(name, f, f"NumPy's `{name}`.")
+    return _defined(name, f, f"NumPy's `{name}`.")
 
 
 def _narrow(a: Any) -> Any:
@@ -533,7 +533,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 # ------------------------------------------------------------------------------------------ products
 
-matmul = defined("matmul", lambda x1, x2, dtype=None: _in(dtype, _F["matmul"](asarray(x1), asarray(x2))),
+matmul = _defined("matmul", lambda x1, x2, dtype=None: _in(dtype, _F["matmul"](asarray(x1), asarray(x2))),
     "The matrix product.")  # fmt: skip
 
 
@@ -545,11 +545,11 @@ def dot(a: Any, b: Any) -> Any:
     return contraction.dot(asarray(a), asarray(b))
 
 
-inner = defined("inner", lambda a, b: _linear.inner(asarray(a), asarray(b)), "The sum of products over the last axes.")
-outer = defined("outer", lambda a, b: _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1)),
+inner = _defined("inner", lambda a, b: _linear.inner(asarray(a), asarray(b)), "The sum of products over the last axes.")
+outer = _defined("outer", lambda a, b: _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1)),
     "All products of the elements of two tensors.")  # fmt: skip
-kron = defined("kron", lambda a, b: _linear.kron(asarray(a), asarray(b)), "The Kronecker product.")
-tensordot = defined("tensordot", lambda a, b, axes=2: _linear.tensor_dot(asarray(a), asarray(b), axes),
+kron = _defined("kron", lambda a, b: _linear.kron(asarray(a), asarray(b)), "The Kronecker product.")
+tensordot = _defined("tensordot", lambda a, b, axes=2: _linear.tensor_dot(asarray(a), asarray(b), axes),
     "The sum of products over axes of both.")  # fmt: skip
 
 
@@ -565,7 +565,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 # ------------------------------------------------------------------------------------------ dtypes
 
-promote_types = defined("promote_types", lambda type1, type2: _dtype.promote_types(as_dtype(type1), as_dtype(type2)),
+promote_types = _defined("promote_types", lambda type1, type2: _dtype.promote_types(as_dtype(type1), as_dtype(type2)),
     "The dtype to which two promote.")  # fmt: skip
 
 

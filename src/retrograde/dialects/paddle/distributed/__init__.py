@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os as _os
 import subprocess as _subprocess
-from collections.abc import Iterator
 from typing import Any
 
 from ...._state import is_grad_enabled as _is_grad_enabled
@@ -149,6 +148,7 @@ def spawn(
     if join:
         context.join()
     return context
+
 
 __all__ = [
     "DataParallel", "Group", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "all_to_all",

@@ -6,41 +6,18 @@ from typing import Any
 
 from .._paths import otherwise
 from .continuous import (
-    Beta,
-    Cauchy,
-    Chi2,
-    ContinuousBernoulli,
-    Dirichlet,
-    Exponential,
-    Gamma,
-    Gumbel,
-    Laplace,
-    LogNormal,
-    MultivariateNormal,
-    Normal,
-    StudentT,
-    Uniform,
-)
+    Beta, Cauchy, Chi2, ContinuousBernoulli, Dirichlet, Exponential, Gamma, Gumbel, Laplace, LogNormal,
+    MultivariateNormal, Normal, StudentT, Uniform,
+)  # fmt: skip
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, Poisson
 from .distribution import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
 from . import kl  # registers the divergences
 from .lkj import LKJCholesky
 from .transform import (
-    AbsTransform,
-    AffineTransform,
-    ChainTransform,
-    ExpTransform,
-    IndependentTransform,
-    PowerTransform,
-    ReshapeTransform,
-    SigmoidTransform,
-    SoftmaxTransform,
-    StackTransform,
-    StickBreakingTransform,
-    TanhTransform,
-    Transform,
-    TransformedDistribution,
-)
+    AbsTransform, AffineTransform, ChainTransform, ExpTransform, IndependentTransform, PowerTransform,
+    ReshapeTransform, SigmoidTransform, SoftmaxTransform, StackTransform, StickBreakingTransform, TanhTransform,
+    Transform, TransformedDistribution,
+)  # fmt: skip
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "ChainTransform",

@@ -53,6 +53,7 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
     """CPU places, one unless a number of them is given."""
     return [CPUPlace() for _ in range(device_count or 1)]
 
+
 in_dygraph_mode = in_dynamic_mode
 enable_imperative, disable_imperative = enable_dygraph, disable_dygraph
 
@@ -61,6 +62,7 @@ enable_imperative, disable_imperative = enable_dygraph, disable_dygraph
 def name_scope(prefix: str | None = None) -> Iterator[None]:
     """A name for what is computed inside; it is shown nowhere."""
     yield
+
 
 __all__ = [
     "CPUPlace", "CUDAPlace", "ParamAttr", "Program", "Tensor", "VarBase", "Variable", "WeightNormParamAttr", "core",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import paddle as _paddle
-from ..._shared.registry import defined
+from ..._shared.registry import defined as _defined
 from .._api import attributes as _attributes
 from .dygraph.learning_rate_scheduler import LearningRateDecay
 
@@ -42,7 +42,7 @@ def _old(name: str, cls: Any, options: dict[str, str]) -> Any:
             """The learning rate of the last step, or of the first."""
             return float(self.get_lr())
 
-    return defined(name, Old, f"`paddle.optimizer.{cls.__name__}` with the arguments of old programs.")
+    return _defined(name, Old, f"`paddle.optimizer.{cls.__name__}` with the arguments of old programs.")
 
 
 SGD = SGDOptimizer = _old("SGDOptimizer", _new.SGD, {})

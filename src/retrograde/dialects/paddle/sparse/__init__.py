@@ -118,6 +118,7 @@ def _of_values(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     FUNCTIONS_OF[name] = function
     return function
 
+
 _UNARY = "sin tan asin atan sinh tanh asinh atanh sqrt square log1p abs neg deg2rad rad2deg expm1 isnan"
 for _name in _UNARY.split():
     globals()[_name] = _of_values(_name, _F[_name])

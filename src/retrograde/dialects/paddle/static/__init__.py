@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._shared.registry import defined
+from ..._shared.registry import defined as _defined
 from .._api import missing as _missing
 from .._api import submodule as _submodule
 from .._dtype import as_dtype
@@ -49,7 +49,7 @@ def _refusing(name: str, remedy: str) -> Any:
     def refuse(*args: Any, **options: Any) -> Any:
         raise NotImplementedError(f"paddle.static.{name}: there are no static programs in retrograde's paddle dialect; {remedy}")
 
-    return defined(name, refuse, f"Not offered; raises NotImplementedError: {remedy}.")
+    return _defined(name, refuse, f"Not offered; raises NotImplementedError: {remedy}.")
 
 
 def __getattr__(name: str) -> Any:

@@ -37,6 +37,7 @@ def graph_break(msg: str = "") -> None:
 def mark_dynamic(t: _Any, index: _Any, **_: _Any) -> None:
     """Nothing: sizes that vary are noticed when they do."""
 
+
 maybe_mark_dynamic = mark_static = mark_static_address = mark_unbacked = mark_dynamic
 
 
@@ -61,5 +62,6 @@ def export(*args: _Any, **kwargs: _Any) -> _Any:
 def explain(*args: _Any, **kwargs: _Any) -> _Any:
     """Raises NotImplementedError: `retrograde.compile_report()` says what was compiled."""
     raise NotImplementedError("torch._dynamo.explain: retrograde.compile_report() says what was compiled, and why not")
+
 
 __getattr__ = _attributes(globals(), "eval_frame", "utils")

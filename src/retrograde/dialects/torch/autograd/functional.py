@@ -286,31 +286,32 @@ def vhp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The value of `func`, and the product of `v` with its Hessian."""
-    with grad_mode(True):
-        xs, single_in = _inputs("vhp", inputs, create_graph)
-        vectors = _vectors("vhp", v, xs)
-        y = _single("vhp", func(*xs), strict)
-        first = _filled("vhp", _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
-        _check_requires("vhp", "the gradient of input", first, strict)
-        found = _pull(first, xs, vectors, create_graph)
-    filled = _filled("vhp", found, xs, strict, "the gradient")
-    return _given_back((y,), True, create_graph), _given_back(filled, single_in, create_graph)
+    return _with_hessian("vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
     """The value of `func`, and the product of its Hessian with `v`."""
+    return _with_hessian("hvp", func, inputs, v, create_graph, strict)
+
+
+def _with_hessian(
+    op: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
+) -> tuple[Any, Any]:
     with grad_mode(True):
-        xs, single_in = _inputs("hvp", inputs, create_graph)
-        vectors = _vectors("hvp", v, xs)
-        y = _single("hvp", func(*xs), strict)
-        first = _filled("hvp", _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
-        _check_requires("hvp", "the gradient of input", first, strict)
-        dummies = tuple(_leaf(_zeros(tuple(shape_of(g)), g)) for g in first)
-        second = _filled("hvp", _pull(first, xs, dummies, True), xs, strict, "the gradient")
-        found = _pull(second, dummies, vectors, create_graph)
-    filled = _filled("hvp", found, xs, strict, "the gradient")
+        xs, single_in = _inputs(op, inputs, create_graph)
+        vectors = _vectors(op, v, xs)
+        y = _single(op, func(*xs), strict)
+        first = _filled(op, _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
+        _check_requires(op, "the gradient of input", first, strict)
+        if op == "vhp":
+            found = _pull(first, xs, vectors, create_graph)
+        else:  # the derivative of a pullback, which is linear, by what it pulls back
+            dummies = tuple(_leaf(_zeros(tuple(shape_of(g)), g)) for g in first)
+            second = _filled(op, _pull(first, xs, dummies, True), xs, strict, "the gradient")
+            found = _pull(second, dummies, vectors, create_graph)
+    filled = _filled(op, found, xs, strict, "the gradient")
     return _given_back((y,), True, create_graph), _given_back(filled, single_in, create_graph)
 
 

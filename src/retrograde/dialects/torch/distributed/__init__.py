@@ -16,10 +16,10 @@ from typing import Any as _Any
 
 import numpy as _np
 
-from ..._shared.between import Begun as _Begun
 from ....backend import launch as _launch
 from ....backend import processes as _processes
 from ....core.value import make as _make
+from ..._shared.between import Begun as _Begun
 from ..._shared.guard import kind_of as _kind_of
 from .._api import missing as _missing
 from .._grad_modes import no_grad as _no_grad

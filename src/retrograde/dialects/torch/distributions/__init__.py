@@ -11,12 +11,12 @@ from . import _divergences as _divergences  # they register themselves
 from . import constraints as constraints
 from . import transforms as transforms
 from ._continuous import (
-    Beta, Cauchy, Chi2, ContinuousBernoulli, Dirichlet, Exponential, FisherSnedecor, Gamma, GeneralizedPareto, Gumbel,
+    Beta, Cauchy, Chi2, Dirichlet, Exponential, FisherSnedecor, Gamma, GeneralizedPareto, Gumbel,
     HalfCauchy, HalfNormal, InverseGamma, Kumaraswamy, Laplace, LogisticNormal, LogNormal, Normal, Pareto, StudentT, Uniform,
     VonMises, Weibull,
 )  # fmt: skip
 from ._discrete import (
-    Bernoulli, Binomial, Categorical, Geometric, Multinomial, NegativeBinomial, OneHotCategorical,
+    Bernoulli, Binomial, Categorical, ContinuousBernoulli, Geometric, Multinomial, NegativeBinomial, OneHotCategorical,
     OneHotCategoricalStraightThrough, Poisson, RelaxedBernoulli, RelaxedOneHotCategorical,
 )  # fmt: skip
 from ._matrices import LKJCholesky, LowRankMultivariateNormal, MultivariateNormal, Wishart
@@ -52,7 +52,7 @@ __all__ = [
 
 _MODULES = {
     "_continuous": {
-        "beta": "Beta", "cauchy": "Cauchy", "chi2": "Chi2", "continuous_bernoulli": "ContinuousBernoulli",
+        "beta": "Beta", "cauchy": "Cauchy", "chi2": "Chi2",
         "dirichlet": "Dirichlet", "exponential": "Exponential", "fishersnedecor": "FisherSnedecor", "gamma": "Gamma",
         "generalized_pareto": "GeneralizedPareto", "gumbel": "Gumbel", "half_cauchy": "HalfCauchy",
         "half_normal": "HalfNormal", "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace",
@@ -60,7 +60,8 @@ _MODULES = {
         "studentT": "StudentT", "uniform": "Uniform", "von_mises": "VonMises", "weibull": "Weibull",
     },
     "_discrete": {
-        "bernoulli": "Bernoulli", "binomial": "Binomial", "categorical": "Categorical", "geometric": "Geometric",
+        "bernoulli": "Bernoulli", "binomial": "Binomial", "categorical": "Categorical",
+        "continuous_bernoulli": "ContinuousBernoulli", "geometric": "Geometric",
         "multinomial": "Multinomial", "negative_binomial": "NegativeBinomial", "poisson": "Poisson",
         "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
         "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli",

@@ -10,12 +10,11 @@ from ....learn.distributions import continuous as families
 from ... import torch
 from .._graph_nodes import NAMES
 from . import constraints as c
-from ._parameters import BinaryParameter
-from ._rows import F, checked, row
+from ._rows import F, checked, extended, row
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
-from .utils import Number, broadcast_all, clamp_probs, lazy_property, logits_to_probs, standard_normal
+from .utils import Number, broadcast_all, standard_normal
 
 NAMES.update(dirichlet_sample="_DirichletBackward", gamma_sample="StandardGammaBackward0")
 
@@ -34,8 +33,7 @@ def _full(value: float, parameter: str) -> property:
 # ------------------------------------------------------------------------------------------ a place and a scale
 
 
-def _normal_sample(self: Any, sample_shape: Any = ()) -> Any:
-    shape = self._extended_shape(sample_shape)
+def _normal(self: Any, shape: Any) -> Any:
     with torch.no_grad():
         return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
@@ -47,9 +45,8 @@ def _normal_log_prob(self: Any, value: Any) -> Any:
     return -((value - self.loc) ** 2) / (2 * scale**2) - scale.log() - HALF_LOG_TAU
 
 
-def _laplace(self: Any, sample_shape: Any = ()) -> Any:
-    shape, dtype = self._extended_shape(sample_shape), self.loc.dtype
-    u = torch.empty(shape, dtype=dtype).uniform_(torch.finfo(dtype).eps - 1, 1)
+def _laplace(self: Any, shape: Any) -> Any:
+    u = torch.empty(shape, dtype=self.loc.dtype).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
     return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
 
@@ -60,15 +57,14 @@ def _student(self: Any, sample_shape: Any = ()) -> Any:
 
 Normal = row(
     families.Normal, "loc, scale", LOCATION_SCALE, c.real, bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0,
-    sample=_normal_sample, rsample=lambda self, sample_shape=(): self.loc + standard_normal(
-        self._extended_shape(sample_shape), self.loc.dtype) * self.scale, log_prob=_normal_log_prob,
+    sample=extended(_normal), log_prob=_normal_log_prob,
+    rsample=extended(lambda self, shape: self.loc + standard_normal(shape, self.loc.dtype) * self.scale),
 )  # fmt: skip
-Laplace = row(families.Laplace, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=_laplace)
+Laplace = row(families.Laplace, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=extended(_laplace))
 Cauchy = row(
-    families.Cauchy, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True,
-    rsample=lambda self, sample_shape=(): self.loc + torch.empty(
-        self._extended_shape(sample_shape), dtype=self.loc.dtype).cauchy_() * self.scale, mean=_full(math.nan, "loc"),
+    families.Cauchy, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, mean=_full(math.nan, "loc"),
     variance=_full(math.inf, "loc"),
+    rsample=extended(lambda self, shape: self.loc + torch.empty(shape, dtype=self.loc.dtype).cauchy_() * self.scale),
 )  # fmt: skip
 StudentT = row(
     families.StudentT, "df, loc=0.0, scale=1.0", {"df": c.positive, **LOCATION_SCALE}, c.real, has_rsample=True,
@@ -124,8 +120,8 @@ def _uniform_log_prob(self: Any, value: Any) -> Any:
 Uniform = row(
     families.Uniform, "low, high", property(lambda self: {"low": c.less_than(self.high), "high": c.greater_than(self.low)}),
     c.dependent_property(lambda self: c.interval(self.low, self.high), is_discrete=False, event_dim=0), has_rsample=True,
-    then=_in_order, rsample=lambda self, sample_shape=(): self.low + torch.rand(
-        self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low), log_prob=_uniform_log_prob,
+    then=_in_order, log_prob=_uniform_log_prob,
+    rsample=extended(lambda self, shape: self.low + torch.rand(shape, dtype=self.low.dtype) * (self.high - self.low)),
 )  # fmt: skip
 
 
@@ -148,43 +144,9 @@ Beta = row(
 )  # fmt: skip
 
 
-def _continuous_bernoulli_take(self: Any, probs: Any, logits: Any, lims: Any, validate_args: Any) -> Any:
-    if self._take(probs, logits) == "probs":
-        if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
-            raise ValueError("ContinuousBernoulli: the parameter probs has values outside [0, 1]")
-        self.probs = clamp_probs(self.probs)
-    self._lims = lims
-    return (self._param.size(),)
-
-
-def _near(self: Any, x: Any, half: float) -> Any:
-    """Where x is between the limits, moved from around 1/2 to around `half`."""
-    return (x > self._lims[0] - 0.5 + half) & (x <= self._lims[1] - 0.5 + half)
-
-
-def _continuous_bernoulli_icdf(self: Any, value: Any) -> Any:
-    # In PyTorch's order of operations, so that samples keep their bits.
-    cut = torch.where(self._near, self._lims[0], self.probs)
-    above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
-    return torch.where(self._near, value, above / (torch.log(cut) - torch.log1p(-cut)))
-
-
 def _by_icdf(parameter: str) -> Any:
     """Samples from uniform numbers of a parameter's dtype by the inverse of the cdf."""
-    return lambda self, sample_shape=(): self.icdf(
-        torch.rand(self._extended_shape(sample_shape), dtype=getattr(self, parameter).dtype))  # fmt: skip
-
-
-ContinuousBernoulli = row(
-    families.ContinuousBernoulli, "probs=None, logits=None, lims: tuple[float, float] = (0.499, 0.501)",
-    {"probs": c.unit_interval, "logits": c.real}, c.unit_interval, bases=(BinaryParameter, ExponentialFamily),
-    take=_continuous_bernoulli_take, has_rsample=True, _mean_carrier_measure=0,
-    probs=lazy_property(lambda self: clamp_probs(logits_to_probs(self.logits, is_binary=True))),
-    _odds=property(lambda self: self.logits), _near=property(lambda self: _near(self, self.probs, 0.5)),
-    _natural_params=property(lambda self: (self.logits,)),
-    _log_normalizer=lambda self, x: families.ContinuousBernoulli.log_mass(F, x, _near(self, x, 0.0)),
-    icdf=_continuous_bernoulli_icdf, rsample=_by_icdf("probs"), copied="_lims",
-)  # fmt: skip
+    return extended(lambda self, shape: self.icdf(torch.rand(shape, dtype=getattr(self, parameter).dtype)))
 
 
 def _dirichlet_take(self: Any, concentration: Any, _: Any) -> Any:
@@ -205,7 +167,7 @@ def _dirichlet_mode(self: Any) -> Any:
 Dirichlet = row(
     families.Dirichlet, "concentration", {"concentration": c.independent(c.positive, 1)}, c.simplex, bases=EXPONENTIAL,
     take=_dirichlet_take, has_rsample=True, mode=property(_dirichlet_mode),
-    rsample=lambda self, sample_shape=(): torch._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape))),
+    rsample=extended(lambda self, shape: torch._sample_dirichlet(self.concentration.expand(shape))),
     expand=lambda self, batch_shape, _instance=None: self._expanded(
         Dirichlet, batch_shape, _instance, ("concentration",), self._event_shape),
 )  # fmt: skip
@@ -239,8 +201,7 @@ Kumaraswamy = row(
 # ------------------------------------------------------------------------------------------ positive numbers
 
 
-def _gamma(self: Any, sample_shape: Any = ()) -> Any:
-    shape = self._extended_shape(sample_shape)
+def _gamma(self: Any, shape: Any) -> Any:
     value = torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
     # Kept off zero so that logarithms stay finite; the gradient passes as if it had not been moved.
     moved = value.detach().clamp(min=torch.finfo(value.dtype).tiny)
@@ -259,12 +220,12 @@ def _ratio(self: Any, sample_shape: Any = ()) -> Any:
 
 Exponential = row(
     families.Exponential, "rate", {"rate": c.positive}, c.nonnegative, bases=EXPONENTIAL, has_rsample=True,
-    _mean_carrier_measure=0, rsample=lambda self, sample_shape=(): torch.empty(
-        self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate,
+    _mean_carrier_measure=0,
+    rsample=extended(lambda self, shape: torch.empty(shape, dtype=self.rate.dtype).exponential_() / self.rate),
 )  # fmt: skip
 Gamma = row(
     families.Gamma, "concentration, rate", {"concentration": c.positive, "rate": c.positive}, c.nonnegative,
-    bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0, rsample=_gamma,
+    bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0, rsample=extended(_gamma),
     log_prob=lambda self, value: _gamma_log_prob(self, torch.as_tensor(value, dtype=self.rate.dtype)),
 )  # fmt: skip
 

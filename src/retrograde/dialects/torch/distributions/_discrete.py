@@ -1,39 +1,77 @@
-"""Distributions over whole numbers, vectors of them, and their continuous relaxations."""
+"""Distributions over whole numbers, vectors of them, and their continuous relatives."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ....learn.distributions import continuous
 from ....learn.distributions import discrete as families
 from ... import torch
 from . import constraints as c
-from ._continuous import Gamma
-from ._parameters import BinaryParameter, OfCategorical
-from ._rows import F, checked, entered, row
+from ._continuous import Gamma, _by_icdf
+from ._rows import F, checked, entered, extended, row
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, one_of, probs_to_logits
 
-BINARY = (BinaryParameter,)
 TRIALS = {"probs": c.unit_interval, "logits": c.real}
 CLASSES = {"probs": c.simplex, "logits": c.real_vector}
 
 cross_entropy = torch.nn.functional.binary_cross_entropy_with_logits
 
 
-def _take(self: Any, probs: Any, logits: Any, _: Any) -> Any:
-    self._take(probs, logits)
-    return (self._param.size(),)
-
-
-def _take_counted(self: Any, total_count: Any, probs: Any, logits: Any, _: Any) -> Any:
-    self._take_counted(total_count, probs, logits)
-    return (self._param.size(),)
-
-
 # ------------------------------------------------------------------------------------------ trials
+
+
+class BinaryParameter(Distribution):
+    """A distribution over trials that succeed with probability `probs`, or log odds `logits`."""
+
+    def _take(self, probs: Any, logits: Any, *_: Any) -> tuple[Any, ...]:
+        """Keep the parameter that was given; returns the shape of the batch."""
+        given = one_of(type(self).__name__, probs=probs, logits=logits)
+        setattr(self, given, broadcast_all(probs if given == "probs" else logits)[0])
+        return (self._param.size(),)
+
+    @property
+    def _param(self) -> Any:
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The log odds of a success."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probability of a success."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._param.size()
+
+    def _enumerated(self, count: int, expand: bool) -> Any:
+        """The numbers below `count` along a new first dimension."""
+        values = torch.arange(count, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+
+
+BINARY = (BinaryParameter,)
+take = BinaryParameter._take
+
+
+def _take_counted(self: Any, total_count: Any, *given: Any) -> Any:
+    """Keep the parameter that was given, and how many trials there are, as numbers of its dtype."""
+    self._take(*given)
+    name = "probs" if "probs" in self.__dict__ else "logits"
+    count, parameter = broadcast_all(total_count, self.__dict__[name])
+    setattr(self, name, parameter)
+    self.total_count = count.type_as(parameter)
+    return (parameter.size(),)
 
 
 def _bernoulli_mode(self: Any) -> Any:
@@ -41,9 +79,9 @@ def _bernoulli_mode(self: Any) -> Any:
     return torch.where(self.probs == 0.5, torch.nan, mode)
 
 
-def _bernoulli(self: Any, sample_shape: Any = ()) -> Any:
-    with torch.no_grad():
-        return torch.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+def _detached(draw: Any) -> Any:
+    """Samples without history."""
+    return torch.no_grad()(extended(draw))
 
 
 @checked
@@ -54,9 +92,44 @@ def _bernoulli_log_prob(self: Any, value: Any) -> Any:
 
 Bernoulli = row(
     families.Bernoulli, "probs=None, logits=None", TRIALS, c.boolean, bases=(BinaryParameter, ExponentialFamily),
-    take=_take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode), sample=_bernoulli,
+    take=take, has_enumerate_support=True, _mean_carrier_measure=0, mode=property(_bernoulli_mode),
+    sample=_detached(lambda self, shape: torch.bernoulli(self.probs.expand(shape))),
     log_prob=_bernoulli_log_prob, enumerate_support=lambda self, expand=True: self._enumerated(2, expand),
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none"),
+)  # fmt: skip
+
+
+def _continuous_bernoulli_take(self: Any, probs: Any, logits: Any, lims: Any, validate_args: Any) -> Any:
+    shapes = self._take(probs, logits)
+    if logits is None:
+        if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
+            raise ValueError("ContinuousBernoulli: the parameter probs has values outside [0, 1]")
+        self.probs = clamp_probs(self.probs)
+    self._lims = lims
+    return shapes
+
+
+def _near(self: Any, x: Any, half: float) -> Any:
+    """Where x is between the limits, moved from around 1/2 to around `half`."""
+    return (x > self._lims[0] - 0.5 + half) & (x <= self._lims[1] - 0.5 + half)
+
+
+def _continuous_bernoulli_icdf(self: Any, value: Any) -> Any:
+    # In PyTorch's order of operations, so that samples keep their bits.
+    cut = torch.where(self._near, self._lims[0], self.probs)
+    above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
+    return torch.where(self._near, value, above / (torch.log(cut) - torch.log1p(-cut)))
+
+
+ContinuousBernoulli = row(
+    continuous.ContinuousBernoulli, "probs=None, logits=None, lims: tuple[float, float] = (0.499, 0.501)",
+    TRIALS, c.unit_interval, bases=(BinaryParameter, ExponentialFamily),
+    take=_continuous_bernoulli_take, has_rsample=True, _mean_carrier_measure=0,
+    probs=lazy_property(lambda self: clamp_probs(logits_to_probs(self.logits, is_binary=True))),
+    _odds=property(lambda self: self.logits), _near=property(lambda self: _near(self, self.probs, 0.5)),
+    _natural_params=property(lambda self: (self.logits,)),
+    _log_normalizer=lambda self, x: continuous.ContinuousBernoulli.log_mass(F, x, _near(self, x, 0.0)),
+    icdf=_continuous_bernoulli_icdf, rsample=_by_icdf("probs"), copied="_lims",
 )  # fmt: skip
 
 
@@ -65,11 +138,9 @@ def _geometric_possible(self: Any) -> None:
         raise ValueError(f"Geometric: probs must be positive, got\n{self.probs}")
 
 
-def _geometric(self: Any, sample_shape: Any = ()) -> Any:
-    shape, dtype = self._extended_shape(sample_shape), self.probs.dtype
-    with torch.no_grad():
-        u = torch.empty(shape, dtype=dtype).uniform_(torch.finfo(dtype).tiny, 1)
-        return (u.log() / (-self.probs).log1p()).floor()
+def _geometric(self: Any, shape: Any) -> Any:
+    u = torch.empty(shape, dtype=self.probs.dtype).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
+    return (u.log() / (-self.probs).log1p()).floor()
 
 
 @checked
@@ -80,8 +151,8 @@ def _geometric_log_prob(self: Any, value: Any) -> Any:
 
 
 Geometric = row(
-    families.Geometric, "probs=None, logits=None", TRIALS, c.nonnegative_integer, bases=BINARY, take=_take,
-    then=_geometric_possible, formulas="mean mode variance", sample=_geometric, log_prob=_geometric_log_prob,
+    families.Geometric, "probs=None, logits=None", TRIALS, c.nonnegative_integer, bases=BINARY, take=take,
+    then=_geometric_possible, formulas="mean mode variance", sample=_detached(_geometric), log_prob=_geometric_log_prob,
     entropy=lambda self: cross_entropy(self.logits, self.probs, reduction="none") / self.probs,
 )  # fmt: skip
 
@@ -91,12 +162,6 @@ def _same_count(self: Any, what: str) -> int:
     if not self.total_count.min() == total:
         raise NotImplementedError(f"Binomial.{what}: only offered where every total_count is the same")
     return total
-
-
-def _binomial(self: Any, sample_shape: Any = ()) -> Any:
-    shape = self._extended_shape(sample_shape)
-    with torch.no_grad():
-        return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
 
 @checked
@@ -117,7 +182,8 @@ def _binomial_values(self: Any, expand: bool = True) -> Any:
 Binomial = row(
     families.Binomial, "total_count=1, probs=None, logits=None", {"total_count": c.nonnegative_integer, **TRIALS},
     c.dependent_property(lambda self: c.integer_interval(0, self.total_count), is_discrete=True, event_dim=0),
-    bases=BINARY, take=_take_counted, formulas="mean mode variance", has_enumerate_support=True, sample=_binomial,
+    bases=BINARY, take=_take_counted, formulas="mean mode variance", has_enumerate_support=True,
+    sample=_detached(lambda self, shape: torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))),
     log_prob=_binomial_log_prob, entropy=_binomial_entropy, enumerate_support=_binomial_values,
 )  # fmt: skip
 
@@ -137,11 +203,6 @@ NegativeBinomial = row(
 )  # fmt: skip
 
 
-def _poisson(self: Any, sample_shape: Any = ()) -> Any:
-    with torch.no_grad():
-        return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
-
-
 @checked
 def _poisson_log_prob(self: Any, value: Any) -> Any:
     rate, value = broadcast_all(self.rate, value)
@@ -149,7 +210,8 @@ def _poisson_log_prob(self: Any, value: Any) -> Any:
 
 
 Poisson = row(
-    families.Poisson, "rate", {"rate": c.nonnegative}, c.nonnegative_integer, bases=(ExponentialFamily,), sample=_poisson,
+    families.Poisson, "rate", {"rate": c.nonnegative}, c.nonnegative_integer, bases=(ExponentialFamily,),
+    sample=_detached(lambda self, shape: torch.poisson(self.rate.expand(shape))),
     log_prob=_poisson_log_prob,
 )  # fmt: skip
 
@@ -238,6 +300,31 @@ class Categorical(Distribution):
 
 
 entered(families.Categorical, Categorical)
+
+
+class OfCategorical(Distribution):
+    """A distribution over vectors with an element for each index of a categorical distribution."""
+
+    _categorical: Any
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
+
+    @property
+    def logits(self) -> Any:
+        """Normalised log probabilities."""
+        return self._categorical.logits
+
+    @property
+    def probs(self) -> Any:
+        """Probabilities."""
+        return self._categorical.probs
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._categorical.param_shape
 
 
 def _of_categorical(self: Any, probs: Any, logits: Any, _: Any) -> Any:
@@ -350,7 +437,7 @@ def _logit_relaxed_log_prob(self: Any, value: Any) -> Any:
 
 LogitRelaxedBernoulli = row(
     families.LogitRelaxedBernoulli, "temperature, probs=None, logits=None", TRIALS, c.real, bases=BINARY,
-    take=_relaxed(_take), copied="temperature", rsample=_logit_relaxed, log_prob=_logit_relaxed_log_prob,
+    take=_relaxed(take), copied="temperature", rsample=_logit_relaxed, log_prob=_logit_relaxed_log_prob,
 )  # fmt: skip
 RelaxedBernoulli = row(
     families.RelaxedBernoulli, "temperature, probs=None, logits=None", TRIALS, c.unit_interval,

@@ -66,7 +66,6 @@ CLASSES: dict[Family, type] = {}
 """The classes of the families, for their divergences."""
 
 _OF_VALUES = ("log_prob", "cdf", "icdf")
-_OF_PARAMETERS = ("mean", "mode", "stddev", "variance")
 
 
 def checked(method: Method) -> Method:
@@ -79,6 +78,11 @@ def checked(method: Method) -> Method:
         return method(self, value)
 
     return of_value
+
+
+def extended(draw: Method) -> Method:
+    """Samples: of the distribution and the shape that was asked for, with batch and event behind it."""
+    return lambda self, sample_shape=(): draw(self, self._extended_shape(sample_shape))
 
 
 def _formula(name: str, family: Family) -> Any:

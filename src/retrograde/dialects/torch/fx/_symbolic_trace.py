@@ -397,8 +397,8 @@ def _asking_members(root: Any) -> Iterator[None]:
             vars(module)[name] = f
 
 
-def _noting(orig: Any) -> Any:
-    """A function whose call with traced values becomes a node."""
+def _noting(orig: Any, method: str = "") -> Any:
+    """A function, or a method by its name, whose call with traced values becomes a node."""
 
     @functools.wraps(orig)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -406,23 +406,11 @@ def _noting(orig: Any) -> Any:
         _visit((args, kwargs), found.append)
         if not found:
             return orig(*args, **kwargs)
+        if method:
+            return found[0].tracer.create_proxy("call_method", method, args, kwargs)
         made = found[0].tracer.create_proxy("call_function", orig, args, kwargs)
         made.node.meta["is_wrapped"] = True
         return made
-
-    return wrapped
-
-
-def _noting_method(cls: type, name: str) -> Any:
-    orig = getattr(cls, name)
-
-    @functools.wraps(orig)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        found: list[Proxy] = []
-        _visit((args, kwargs), found.append)
-        if not found:
-            return orig(*args, **kwargs)
-        return found[0].tracer.create_proxy("call_method", name, args, kwargs)
 
     return wrapped
 
@@ -452,7 +440,7 @@ class _Patches:
             elif hasattr(builtins, name):
                 self.entry(space, name, _noting(getattr(builtins, name)))
         for cls, name in _wrapped_methods_to_patch:
-            self.attribute(cls, name, _noting_method(cls, name))
+            self.attribute(cls, name, _noting(getattr(cls, name), name))
 
     def autowrap(self, space: dict[str, Any], ids: set[int]) -> None:
         """The same for functions by identity, in a module's globals."""

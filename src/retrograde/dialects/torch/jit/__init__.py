@@ -8,7 +8,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import Final
 
-from ..._shared.registry import defined
+from ..._shared.registry import defined as _defined
 from .._api import attributes as _attributes
 from .._grad_modes import no_grad as _no_grad
 from .._tensor import Tensor as _Tensor
@@ -109,7 +109,7 @@ def _unsupported(name: str, remedy: str = _SAVED) -> _Callable[..., _Any]:
     def function(*args: _Any, **kwargs: _Any) -> _Any:
         raise NotImplementedError(f"torch.jit.{name}: retrograde's torch dialect has no TorchScript; {remedy}")
 
-    return defined(name, function, "Raises NotImplementedError: there are no TorchScript files here.")
+    return _defined(name, function, "Raises NotImplementedError: there are no TorchScript files here.")
 
 
 class ScriptModule(_Module):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ....core.value import dtype_of, shape_of
+from ....core.value import Value, dtype_of, shape_of
 from .._api import with_out
 from .._dtype import FROM_NUMPY
 from .._elementwise import tensor_argument
@@ -22,7 +22,9 @@ def takes_out(f: F) -> F:
 
 def shape_argument(op: str, x: Any, name: str = "A") -> tuple[int, ...]:
     """The shape of a tensor argument; raises TypeError for anything else."""
-    return tuple(shape_of(tensor_argument(op, x, name)))
+    if not isinstance(x, Value):
+        tensor_argument(op, x, name)
+    return tuple(shape_of(x))
 
 
 def floating(op: str, x: Any, name: str = "A", *, half: type[Exception] = NotImplementedError,

@@ -167,11 +167,8 @@ def triangular_solve(
 
 # ------------------------------------------------------------------------------------------ QR
 
-
-@api(out=True)
-def qr(input: Any, some: bool = True) -> Any:
-    """A = QR; Q is square unless `some`."""
-    return _QR(_factor.qr(input, "reduced" if some else "complete"))
+qr = row("qr", lambda input, some=True: _QR(_factor.qr(input, "reduced" if some else "complete")),
+    "A = QR; Q is square unless `some`.", out=True)  # fmt: skip
 
 
 @api(out=True)

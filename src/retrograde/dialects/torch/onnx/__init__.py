@@ -8,8 +8,9 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 from typing import NoReturn as _NoReturn
 
-from ..._shared.registry import defined
-from .._api import missing as _missing, attributes as _attributes
+from ..._shared.registry import defined as _defined
+from .._api import attributes as _attributes
+from .._api import missing as _missing
 
 
 def is_in_onnx_export() -> bool:
@@ -33,7 +34,7 @@ def _refusing(name: str) -> _Callable[..., _Any]:
             "the model where PyTorch is installed"
         )
 
-    return defined(name, refuse, "Raises NotImplementedError: no ONNX file is written here.")
+    return _defined(name, refuse, "Raises NotImplementedError: no ONNX file is written here.")
 
 
 export, dynamo_export = _refusing("export"), _refusing("dynamo_export")

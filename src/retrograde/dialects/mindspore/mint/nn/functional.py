@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._shared.registry import defined
+from ...._shared.spatial import of_axes
 from ... import _activations, _image, _layers, _losses, _norms
 from ..._api import FUNCTIONS as _F
 from ..._api import attributes
@@ -166,31 +167,32 @@ def batch_norm(input: Any, running_mean: Any = None, running_var: Any = None, we
     return _layers.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _convolution(axes: int) -> Function:
+def _convolution(op: str, axes: int) -> Function:
     def f(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
           groups: int = 1) -> Any:  # fmt: skip
         mode = padding if isinstance(padding, str) else "pad"
         given = 0 if isinstance(padding, str) else padding
-        return _layers.convolve_checked(f"conv{axes}d", axes, input, weight, bias, stride, mode, given, dilation, groups)
+        return _layers.convolve_checked(op, axes, input, weight, bias, stride, mode, given, dilation, groups)
 
-    return defined(f"conv{axes}d", f,
-        "The convolution with a weight; padding is an int, one per axis, 'valid' or 'same'.")  # fmt: skip
+    return f
 
 
-conv1d, conv2d, conv3d = (_convolution(n) for n in (1, 2, 3))
+conv1d, conv2d, conv3d = of_axes(
+    "conv{}d", "The convolution of {x} with a weight; padding is an int, one per axis, 'valid' or 'same'.", _convolution
+)
 conv_transpose2d = _layers.conv_transpose2d
 
 
-def _avg_pool(axes: int) -> Function:
+def _avg_pool(op: str, axes: int) -> Function:
     def f(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
           count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
-        return _layers.avg_pool(f"avg_pool{axes}d", axes, input, kernel_size, stride, padding, ceil_mode,
-                                count_include_pad, divisor_override or 0)  # fmt: skip
+        return _layers.avg_pool(op, axes, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                                divisor_override or 0)  # fmt: skip
 
-    return defined(f"avg_pool{axes}d", f, "The means of windows.")
+    return f
 
 
-avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
+avg_pool1d, avg_pool2d, avg_pool3d = of_axes("avg_pool{}d", "The means of windows of {x}.", _avg_pool)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:

@@ -46,24 +46,22 @@ def _with_drawn_slopes(self: Any, x: Any) -> Any:
     return F.relu(x) - F.relu(-x) * slopes
 
 
-ReLU = layer("ReLU", "", F.relu, "max(x, 0).")
-ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6).")
+ReLU = layer("ReLU", "", F.relu)
+ReLU6 = layer("ReLU6", "", F.relu6)
 Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
 Tanh = layer("Tanh", "", FUNCTIONS["tanh"], "The hyperbolic tangent.")
-Tanhshrink = layer("Tanhshrink", "", F.tanhshrink, "x - tanh(x).")
+Tanhshrink = layer("Tanhshrink", "", F.tanhshrink)
 SiLU = layer("SiLU", "", F.silu, "x sigmoid(x).")
 Mish = layer("Mish", "", F.mish, "x tanh(softplus(x)).")
-HSwish = layer("HSwish", "", F.hardswish, "x times hardsigmoid of x.")
-HSigmoid = layer("HSigmoid", "", F.hardsigmoid, "x / 6 + 1/2, brought into [0, 1].")
+HSwish = layer("HSwish", "", F.hardswish)
+HSigmoid = layer("HSigmoid", "", F.hardsigmoid)
 LogSigmoid = layer("LogSigmoid", "", F.logsigmoid, "log(sigmoid(x)).")
-Softsign = layer("Softsign", "", F.softsign, "x / (1 + |x|).")
-SeLU = layer("SeLU", "", F.selu, "The scaled exponential linear unit.")
-FastGelu = layer("FastGelu", "", F.fast_gelu, "x sigmoid(1.702 x).")
-Softmax = layer(
-    "Softmax", "axis: int = -1", F.softmax, "exp(x) divided by its sum along an axis.", inputs="input", then=_check_axis
-)
-Softmin = layer("Softmin", None, F.softmin, "softmax of -x.", base=Softmax)
-LogSoftmax = layer("LogSoftmax", None, F.log_softmax, "The logarithm of softmax.", base=Softmax)
+Softsign = layer("Softsign", "", F.softsign)
+SeLU = layer("SeLU", "", F.selu)
+FastGelu = layer("FastGelu", "", F.fast_gelu)
+Softmax = layer("Softmax", "axis: int = -1", F.softmax, inputs="input", then=_check_axis)
+Softmin = layer("Softmin", None, F.softmin, base=Softmax)
+LogSoftmax = layer("LogSoftmax", None, F.log_softmax, base=Softmax)
 Softmax2d = layer(
     "Softmax2d", "", _of_channels,
     "softmax over the channels of (N, C, H, W) or (C, H, W); raises ValueError for other shapes.",
@@ -72,29 +70,21 @@ GELU = layer(
     "GELU", "approximate: bool = True", lambda self, x: F.gelu(x, "tanh" if self.approximate else "none"),
     "x times the normal distribution function, or (`approximate`, the default) its approximation by tanh.",
 )  # fmt: skip
-ELU = layer("ELU", "alpha: float = 1.0", F.elu, "x above 0, alpha (exp(x) - 1) below; alpha is 1.")
-CELU = layer("CELU", "alpha: float = 1.0", F.celu, "x above 0, alpha (exp(x / alpha) - 1) below.")
-LeakyReLU = layer("LeakyReLU", "alpha: float = 0.2", F.leaky_relu, "x above 0, alpha x below.", then=_check_slope)
+ELU = layer("ELU", "alpha: float = 1.0", F.elu)
+CELU = layer("CELU", "alpha: float = 1.0", F.celu)
+LeakyReLU = layer("LeakyReLU", "alpha: float = 0.2", F.leaky_relu, then=_check_slope)
 RReLU = layer(
     "RReLU", "lower: float = 1.0 / 8, upper: float = 1.0 / 3", _with_drawn_slopes,
     "x above 0, below it x times a slope: drawn per element from U(lower, upper).", then=_check_slopes,
 )  # fmt: skip
-GLU = layer("GLU", "axis: int = -1", F.glu, "The first half along an axis times the sigmoid of the second half.")
-Hardtanh = layer(
-    "Hardtanh", "min_val: float = -1.0, max_val: float = 1.0", F.hardtanh, "x brought into [min_val, max_val].",
-    then=_check_bounds,
-)  # fmt: skip
+GLU = layer("GLU", "axis: int = -1", F.glu)
+Hardtanh = layer("Hardtanh", "min_val: float = -1.0, max_val: float = 1.0", F.hardtanh, then=_check_bounds)
 Threshold = layer(
     "Threshold", "threshold: float, value: float",
     lambda self, input_x: F.threshold(input_x, self.threshold, self.value), "x above the threshold, `value` elsewhere.",
 )  # fmt: skip
-HShrink = layer(
-    "HShrink", "lambd: float = 0.5", F.hardshrink, "0 where |x| <= lambd, x elsewhere.", inputs="input_x"
-)
-SoftShrink = layer(
-    "SoftShrink", "lambd: float = 0.5", F.softshrink, "0 where |x| <= lambd, x moved towards 0 by lambd elsewhere.",
-    inputs="input_x",
-)  # fmt: skip
+HShrink = layer("HShrink", "lambd: float = 0.5", F.hardshrink, inputs="input_x")
+SoftShrink = layer("SoftShrink", "lambd: float = 0.5", F.softshrink, inputs="input_x")
 
 
 class PReLU(Cell):

@@ -80,18 +80,9 @@ def _check_groups(shuffle: Any) -> None:
     positive_int("ChannelShuffle", "groups", shuffle.groups)
 
 
-PixelShuffle = layer(
-    "PixelShuffle", "upscale_factor: int", _image.pixel_shuffle,
-    "Channels moved into space: (N, C r², H, W) to (N, C, H r, W r).", inputs="input",
-)  # fmt: skip
-PixelUnshuffle = layer(
-    "PixelUnshuffle", "downscale_factor: int", _image.pixel_unshuffle,
-    "Space moved into channels: (N, C, H r, W r) to (N, C r², H, W).", inputs="input",
-)  # fmt: skip
-ChannelShuffle = layer(
-    "ChannelShuffle", "groups: int", _image.channel_shuffle, "The channels of `groups` groups dealt out in turn.",
-    then=_check_groups,
-)  # fmt: skip
+PixelShuffle = layer("PixelShuffle", "upscale_factor: int", _image.pixel_shuffle, inputs="input")
+PixelUnshuffle = layer("PixelUnshuffle", "downscale_factor: int", _image.pixel_unshuffle, inputs="input")
+ChannelShuffle = layer("ChannelShuffle", "groups: int", _image.channel_shuffle, then=_check_groups)
 Upsample = layer(
     "Upsample", "size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: bool | None = None, "
     "recompute_scale_factor: bool | None = None", _image.interpolate,

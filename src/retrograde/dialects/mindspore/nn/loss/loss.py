@@ -54,7 +54,7 @@ class _AnyReduction(LossBase):
 _MEAN = "reduction: str = 'mean'"
 
 
-def _loss(name: str, options: str, f: Callable[..., Any], doc: str, *, inputs: str = "logits, labels", **more: Any) -> Any:
+def _loss(name: str, options: str, f: Callable[..., Any], doc: str = "", *, inputs: str = "logits, labels", **more: Any) -> Any:
     """A loss of predictions and targets."""
     return layer(name, options, f, doc, inputs=inputs, **{"base": LossBase, **more})
 
@@ -124,54 +124,33 @@ def _ctc(self: Any, log_probs: Any, targets: Any, input_lengths: Any, target_len
     return out[0] if isinstance(out, tuple) else out
 
 
-MSELoss = _loss("MSELoss", _MEAN, F.mse_loss, "The squared difference.")
-L1Loss = _loss("L1Loss", _MEAN, F.l1_loss, "The absolute difference.")
-MAELoss = _loss("MAELoss", _MEAN, F.l1_loss, "The absolute difference.")
-SoftMarginLoss = _loss(
-    "SoftMarginLoss", _MEAN, F.soft_margin_loss, "log(1 + exp(-labels * logits)) for labels 1 and -1."
-)
-MultilabelMarginLoss = _loss(
-    "MultilabelMarginLoss", _MEAN, F.multilabel_margin_loss,
-    "The margins between labels, which -1 ends, and other classes.",
-)  # fmt: skip
-KLDivLoss = _loss(
-    "KLDivLoss", _MEAN, F.kl_div, "The Kullback-Leibler divergence of targets from predictions given as log-probabilities.",
-    base=_AnyReduction,
-)  # fmt: skip
-SmoothL1Loss = _loss(
-    "SmoothL1Loss", "beta: float = 1.0, reduction: str = 'none'", F.smooth_l1_loss,
-    "The squared difference over 2 beta where it is below beta, the absolute one less beta / 2 beyond.",
-)  # fmt: skip
-HuberLoss = _loss(
-    "HuberLoss", f"{_MEAN}, delta: float = 1.0", F.huber_loss,
-    "Half the squared difference where it is at most delta, delta times the absolute one less delta / 2 beyond.",
-)  # fmt: skip
-BCELoss = _loss(
-    "BCELoss", f"weight: Any = None, {_MEAN}", F.binary_cross_entropy,
-    "The cross entropy of probabilities and targets in [0, 1].",
-)  # fmt: skip
+MSELoss = _loss("MSELoss", _MEAN, F.mse_loss)
+L1Loss = _loss("L1Loss", _MEAN, F.l1_loss)
+MAELoss = _loss("MAELoss", _MEAN, F.l1_loss)
+SoftMarginLoss = _loss("SoftMarginLoss", _MEAN, F.soft_margin_loss)
+MultilabelMarginLoss = _loss("MultilabelMarginLoss", _MEAN, F.multilabel_margin_loss)
+KLDivLoss = _loss("KLDivLoss", _MEAN, F.kl_div, base=_AnyReduction)
+SmoothL1Loss = _loss("SmoothL1Loss", "beta: float = 1.0, reduction: str = 'none'", F.smooth_l1_loss)
+HuberLoss = _loss("HuberLoss", f"{_MEAN}, delta: float = 1.0", F.huber_loss)
+BCELoss = _loss("BCELoss", f"weight: Any = None, {_MEAN}", F.binary_cross_entropy)
 BCEWithLogitsLoss = _loss(
-    "BCEWithLogitsLoss", f"{_MEAN}, weight: Any = None, pos_weight: Any = None", F.binary_cross_entropy_with_logits,
-    "The cross entropy of sigmoids and targets in [0, 1]; positive targets may weigh `pos_weight`.",
-)  # fmt: skip
+    "BCEWithLogitsLoss", f"{_MEAN}, weight: Any = None, pos_weight: Any = None", F.binary_cross_entropy_with_logits
+)
 CrossEntropyLoss = _loss(
     "CrossEntropyLoss", f"weight: Any = None, ignore_index: int = -100, {_MEAN}, label_smoothing: float = 0.0",
     _cross_entropy, "The cross entropy of softmax over axis 1 and targets: class numbers (int32), or probabilities.",
     then=_check_smoothing,
 )  # fmt: skip
 NLLLoss = _loss(
-    "NLLLoss", f"weight: Any = None, ignore_index: int = -100, {_MEAN}", F.nll_loss,
-    "The negative log-probability of the target's class.", then=_check_class_options,
-)  # fmt: skip
+    "NLLLoss", f"weight: Any = None, ignore_index: int = -100, {_MEAN}", F.nll_loss, then=_check_class_options
+)
 CosineEmbeddingLoss = _loss(
     "CosineEmbeddingLoss", f"margin: float = 0.0, {_MEAN}", F.cosine_embedding_loss,
-    "1 - cos where the target is 1, max(0, cos - margin) where it is -1.", inputs="logits_x1, logits_x2, labels",
-    then=_check_margin,
+    inputs="logits_x1, logits_x2, labels", then=_check_margin,
 )  # fmt: skip
 MarginRankingLoss = _loss(
-    "MarginRankingLoss", f"margin: float = 0.0, {_MEAN}", F.margin_ranking_loss,
-    "max(0, -target * (input1 - input2) + margin).", inputs="input1, input2, target",
-)  # fmt: skip
+    "MarginRankingLoss", f"margin: float = 0.0, {_MEAN}", F.margin_ranking_loss, inputs="input1, input2, target"
+)
 HingeEmbeddingLoss = _loss(
     "HingeEmbeddingLoss", f"margin: float = 1.0, {_MEAN}",
     lambda self, logits, labels: F.hinge_embedding_loss(logits, labels, float(self.margin), self.reduction),
@@ -188,16 +167,15 @@ TripletMarginWithDistanceLoss = _loss(
     then=_choose_distance,
 )  # fmt: skip
 MultiLabelSoftMarginLoss = _loss(
-    "MultiLabelSoftMarginLoss", f"weight: Any = None, {_MEAN}", F.multilabel_soft_margin_loss,
-    "The binary cross entropy of the sigmoids, averaged over the classes.", inputs="x, target",
-)  # fmt: skip
+    "MultiLabelSoftMarginLoss", f"weight: Any = None, {_MEAN}", F.multilabel_soft_margin_loss, inputs="x, target"
+)
 MultiMarginLoss = _loss(
     "MultiMarginLoss", f"p: int = 1, margin: float = 1.0, {_MEAN}, weight: Any = None", _multi_margin,
     "The mean over classes of max(0, margin - x[target] + x[class])^p.",
 )  # fmt: skip
 GaussianNLLLoss = _loss(
     "GaussianNLLLoss", f"*, full: bool = False, eps: float = 1e-06, {_MEAN}", F.gaussian_nll_loss,
-    "The negative log likelihood of a Gaussian of mean `logits` and variance `var`.", inputs="logits, labels, var",
+    inputs="logits, labels, var",
 )  # fmt: skip
 PoissonNLLLoss = _loss(
     "PoissonNLLLoss", f"log_input: bool = True, full: bool = False, eps: float = 1e-08, {_MEAN}", _poisson,

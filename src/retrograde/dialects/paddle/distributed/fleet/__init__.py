@@ -97,4 +97,5 @@ def barrier_worker() -> None:
     """Wait for all processes."""
     _barrier()
 
+
 __getattr__ = _attributes(globals(), "utils", known=_NAMES)

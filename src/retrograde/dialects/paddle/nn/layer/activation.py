@@ -10,38 +10,32 @@ from ..initializer import Constant
 from ._row import layer
 from .layers import Layer
 
-ReLU = layer("ReLU", "", F.relu, "max(x, 0).")
-ReLU6 = layer("ReLU6", "", F.relu6, "min(max(x, 0), 6).")
-LeakyReLU = layer("LeakyReLU", "negative_slope=0.01", F.leaky_relu, "x where positive, a slope times x elsewhere.")
-ELU = layer("ELU", "alpha=1.0", F.elu, "x where positive, alpha (exp(x) - 1) elsewhere.")
-CELU = layer("CELU", "alpha=1.0", F.celu, "x where positive, alpha (exp(x / alpha) - 1) elsewhere.")
-SELU = layer(
-    "SELU", "scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717", F.selu,
-    "ELU scaled so that layers keep mean 0 and variance 1.",
-)  # fmt: skip
-GELU = layer("GELU", "approximate=False", F.gelu, "x times the normal distribution function of x.")
-GLU = layer("GLU", "axis=-1", F.glu, "The first half along an axis times the sigmoid of the second.")
-Hardshrink = layer("Hardshrink", "threshold=0.5", F.hardshrink, "x where |x| > threshold, 0 elsewhere.")
-Hardsigmoid = layer("Hardsigmoid", "", F.hardsigmoid, "x / 6 + 1/2 kept within [0, 1].")
-Hardswish = layer("Hardswish", "", F.hardswish, "x min(max(x + 3, 0), 6) / 6.")
-Hardtanh = layer("Hardtanh", "min=-1.0, max=1.0", F.hardtanh, "x kept within [min, max].")
+ReLU = layer("ReLU", "", F.relu)
+ReLU6 = layer("ReLU6", "", F.relu6)
+LeakyReLU = layer("LeakyReLU", "negative_slope=0.01", F.leaky_relu)
+ELU = layer("ELU", "alpha=1.0", F.elu)
+CELU = layer("CELU", "alpha=1.0", F.celu)
+SELU = layer("SELU", "scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717", F.selu)
+GELU = layer("GELU", "approximate=False", F.gelu)
+GLU = layer("GLU", "axis=-1", F.glu)
+Hardshrink = layer("Hardshrink", "threshold=0.5", F.hardshrink)
+Hardsigmoid = layer("Hardsigmoid", "", F.hardsigmoid)
+Hardswish = layer("Hardswish", "", F.hardswish)
+Hardtanh = layer("Hardtanh", "min=-1.0, max=1.0", F.hardtanh)
 Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
-LogSigmoid = layer("LogSigmoid", "", F.log_sigmoid, "log(sigmoid(x)).")
-SiLU = Silu = layer("Silu", "inplace=False", F.silu, "x sigmoid(x).")
-Softmax = layer("Softmax", "axis=-1", F.softmax, "exp(x) / sum(exp(x)) along an axis.")
-LogSoftmax = layer("LogSoftmax", "axis=-1", F.log_softmax, "log(softmax(x)) along an axis.")
-Softplus = layer("Softplus", "beta=1, threshold=20", F.softplus, "log(1 + exp(beta x)) / beta.")
-Softshrink = layer("Softshrink", "threshold=0.5", F.softshrink, "x moved towards 0 by the threshold.")
-Softsign = layer("Softsign", "", F.softsign, "x / (1 + |x|).")
-Swish = layer("Swish", "", F.swish, "x sigmoid(x).")
-Mish = layer("Mish", "", F.mish, "x tanh(softplus(x)).")
+LogSigmoid = layer("LogSigmoid", "", F.log_sigmoid)
+SiLU = Silu = layer("Silu", "inplace=False", F.silu)
+Softmax = layer("Softmax", "axis=-1", F.softmax)
+LogSoftmax = layer("LogSoftmax", "axis=-1", F.log_softmax)
+Softplus = layer("Softplus", "beta=1, threshold=20", F.softplus)
+Softshrink = layer("Softshrink", "threshold=0.5", F.softshrink)
+Softsign = layer("Softsign", "", F.softsign)
+Swish = layer("Swish", "", F.swish)
+Mish = layer("Mish", "", F.mish)
 Tanh = layer("Tanh", "", F.tanh, "The hyperbolic tangent.")
-Tanhshrink = layer("Tanhshrink", "", F.tanhshrink, "x - tanh(x).")
-ThresholdedReLU = layer(
-    "ThresholdedReLU", "threshold=1.0, value=0.0", F.thresholded_relu,
-    "x where it is above the threshold, `value` elsewhere.",
-)  # fmt: skip
-Maxout = layer("Maxout", "groups, axis=1", F.maxout, "The largest of `groups` neighbouring channels.")
+Tanhshrink = layer("Tanhshrink", "", F.tanhshrink)
+ThresholdedReLU = layer("ThresholdedReLU", "threshold=1.0, value=0.0", F.thresholded_relu)
+Maxout = layer("Maxout", "groups, axis=1", F.maxout)
 RReLU = layer(
     "RReLU", "lower: float = 1.0 / 8.0, upper: float = 1.0 / 3.0", F.rrelu,
     "x where positive, else a slope times x: drawn from [lower, upper) in training, else their mean.", training=True,

@@ -123,19 +123,10 @@ Dropout = public(
     lambda self, input: F.dropout(input, self.p, self.axis, self.training, self.mode, self.inplace),
     "In training each element 0 with probability p; with `axis` whole slices.", named=False,
 )  # fmt: skip
-Dropout2D = layer(
-    "Dropout2D", f"{_RATE}, data_format='NCHW'", F.dropout2d, "Dropout of whole channels of (N, C, H, W).", training=True
-)
-Dropout3D = layer(
-    "Dropout3D", f"{_RATE}, data_format='NCDHW'", F.dropout3d, "Dropout of whole channels of (N, C, D, H, W).",
-    training=True,
-)  # fmt: skip
-AlphaDropout = layer(
-    "AlphaDropout", _RATE, F.alpha_dropout, "Dropout that keeps mean and deviation for SELU.", training=True
-)
-FeatureAlphaDropout = layer(
-    "FeatureAlphaDropout", _RATE, F.feature_alpha_dropout, "AlphaDropout of whole channels.", training=True
-)
+Dropout2D = layer("Dropout2D", f"{_RATE}, data_format='NCHW'", F.dropout2d, training=True)
+Dropout3D = layer("Dropout3D", f"{_RATE}, data_format='NCDHW'", F.dropout3d, training=True)
+AlphaDropout = layer("AlphaDropout", _RATE, F.alpha_dropout, training=True)
+FeatureAlphaDropout = layer("FeatureAlphaDropout", _RATE, F.feature_alpha_dropout, training=True)
 
 
 # ------------------------------------------------------------------------------------------ shapes
@@ -166,24 +157,15 @@ Flatten = layer(
 Unflatten = layer(
     "Unflatten", "axis, shape", lambda self, x: x.unflatten(self._axis, self._shape), "One axis as several."
 )
-Unfold = layer(
-    "Unfold", "kernel_sizes, dilations=1, paddings=0, strides=1", F.unfold, "The patches of images as columns.",
-    shows=_geometry,
-)  # fmt: skip
-Fold = layer(
-    "Fold", "output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1", F.fold,
-    "Columns of patches added up to images.", shows=_geometry,
-)  # fmt: skip
+Unfold = layer("Unfold", "kernel_sizes, dilations=1, paddings=0, strides=1", F.unfold, shows=_geometry)
+Fold = layer("Fold", "output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1", F.fold, shows=_geometry)
 PixelShuffle = _shuffle("PixelShuffle", "upscale_factor", F.pixel_shuffle, "Channels moved into space.")
 PixelUnshuffle = _shuffle("PixelUnshuffle", "downscale_factor", F.pixel_unshuffle, "Space moved into channels.")
 ChannelShuffle = _shuffle("ChannelShuffle", "groups", F.channel_shuffle, "The channels of groups dealt out in turn.")
-CosineSimilarity = layer(
-    "CosineSimilarity", "axis=1, eps=1e-8", F.cosine_similarity, "The cosine of the angle between vectors.", named=False
-)
+CosineSimilarity = layer("CosineSimilarity", "axis=1, eps=1e-8", F.cosine_similarity, named=False)
 PairwiseDistance = layer(
-    "PairwiseDistance", "p=2.0, epsilon=1e-6, keepdim=False", F.pairwise_distance, "The p-norm of the difference.",
-    shows="p, epsilon?, keepdim?",
-)  # fmt: skip
+    "PairwiseDistance", "p=2.0, epsilon=1e-6, keepdim=False", F.pairwise_distance, shows="p, epsilon?, keepdim?"
+)
 
 
 # ------------------------------------------------------------------------------------------ resampling

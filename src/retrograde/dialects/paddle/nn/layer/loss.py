@@ -13,7 +13,7 @@ from .layers import Layer
 _MEAN, _WEIGHED = "reduction='mean'", "weight=None, reduction='mean'"
 
 
-def _loss(name: str, options: str, f: Callable[..., Any], doc: str, **more: Any) -> Any:
+def _loss(name: str, options: str, f: Callable[..., Any], doc: str = "", **more: Any) -> Any:
     """A loss: its text says no options, its reduction is checked when it is made."""
     return layer(name, options, f, doc, **{"shows": False, "then": _check_reduction, **more})
 
@@ -33,70 +33,31 @@ CrossEntropyLoss = _loss(
     "CrossEntropyLoss", "weight=None, ignore_index=-100, reduction='mean', soft_label=False, axis=-1, use_softmax=True, "
     "label_smoothing=0.0", F.cross_entropy, "The cross entropy of the softmax of predictions and labels.", then=None,
 )  # fmt: skip
-MSELoss = _loss("MSELoss", _MEAN, F.mse_loss, "The squared difference.")
-L1Loss = _loss("L1Loss", _MEAN, F.l1_loss, "The absolute difference.")
-HuberLoss = SmoothL1Loss = _loss(
-    "SmoothL1Loss", f"{_MEAN}, delta=1.0, is_huber=True", F.smooth_l1_loss,
-    "Half the squared difference below delta, linear beyond.",
-)  # fmt: skip
-NLLLoss = _loss(
-    "NLLLoss", f"weight=None, ignore_index=-100, {_MEAN}", F.nll_loss,
-    "The negative log-probability of the labels' classes.",
-)  # fmt: skip
-BCELoss = _loss(
-    "BCELoss", _WEIGHED, F.binary_cross_entropy, "The cross entropy of probabilities and labels in [0, 1]."
-)
-BCEWithLogitsLoss = _loss(
-    "BCEWithLogitsLoss", f"{_WEIGHED}, pos_weight=None", F.binary_cross_entropy_with_logits,
-    "The cross entropy of sigmoids and labels in [0, 1].",
-)  # fmt: skip
-KLDivLoss = _loss("KLDivLoss", f"{_MEAN}, log_target=False", F.kl_div, "The Kullback-Leibler divergence.", then=None)
-CTCLoss = _loss(
-    "CTCLoss", f"blank=0, {_MEAN}, zero_infinity=False", F.ctc_loss, "The connectionist temporal classification loss.",
-    then=None, named=False,
-)  # fmt: skip
-RNNTLoss = _loss(
-    "RNNTLoss", f"blank=0, fastemit_lambda=0.001, {_MEAN}", F.rnnt_loss, "The transducer loss.", then=None
-)
-MarginRankingLoss = _loss(
-    "MarginRankingLoss", f"margin=0.0, {_MEAN}", F.margin_ranking_loss, "max(0, -label (input - other) + margin)."
-)
-HingeEmbeddingLoss = _loss(
-    "HingeEmbeddingLoss", f"margin=1.0, {_MEAN}", F.hinge_embedding_loss,
-    "The input where the label is 1, max(0, margin - input) elsewhere.",
-)  # fmt: skip
-CosineEmbeddingLoss = _loss(
-    "CosineEmbeddingLoss", f"margin=0, {_MEAN}", F.cosine_embedding_loss,
-    "1 - cos where the label is 1, max(0, cos - margin) elsewhere.", then=_check_margin,
-)  # fmt: skip
+MSELoss = _loss("MSELoss", _MEAN, F.mse_loss)
+L1Loss = _loss("L1Loss", _MEAN, F.l1_loss)
+HuberLoss = SmoothL1Loss = _loss("SmoothL1Loss", f"{_MEAN}, delta=1.0, is_huber=True", F.smooth_l1_loss)
+NLLLoss = _loss("NLLLoss", f"weight=None, ignore_index=-100, {_MEAN}", F.nll_loss)
+BCELoss = _loss("BCELoss", _WEIGHED, F.binary_cross_entropy)
+BCEWithLogitsLoss = _loss("BCEWithLogitsLoss", f"{_WEIGHED}, pos_weight=None", F.binary_cross_entropy_with_logits)
+KLDivLoss = _loss("KLDivLoss", f"{_MEAN}, log_target=False", F.kl_div, then=None)
+CTCLoss = _loss("CTCLoss", f"blank=0, {_MEAN}, zero_infinity=False", F.ctc_loss, then=None, named=False)
+RNNTLoss = _loss("RNNTLoss", f"blank=0, fastemit_lambda=0.001, {_MEAN}", F.rnnt_loss, then=None)
+MarginRankingLoss = _loss("MarginRankingLoss", f"margin=0.0, {_MEAN}", F.margin_ranking_loss)
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", f"margin=1.0, {_MEAN}", F.hinge_embedding_loss)
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", f"margin=0, {_MEAN}", F.cosine_embedding_loss, then=_check_margin)
 TripletMarginLoss = _loss(
-    "TripletMarginLoss", f"margin=1.0, p=2.0, epsilon=1e-6, swap=False, {_MEAN}", F.triplet_margin_loss,
-    "max(0, margin + |input - positive| - |input - negative|).",
-)  # fmt: skip
+    "TripletMarginLoss", f"margin=1.0, p=2.0, epsilon=1e-6, swap=False, {_MEAN}", F.triplet_margin_loss
+)
 TripletMarginWithDistanceLoss = _loss(
     "TripletMarginWithDistanceLoss", f"distance_function=None, margin=1.0, swap=False, {_MEAN}",
-    F.triplet_margin_with_distance_loss, "TripletMarginLoss for any distance.",
+    F.triplet_margin_with_distance_loss,
 )  # fmt: skip
-SoftMarginLoss = _loss("SoftMarginLoss", _MEAN, F.soft_margin_loss, "log(1 + exp(-label input)).")
-MultiLabelSoftMarginLoss = _loss(
-    "MultiLabelSoftMarginLoss", _WEIGHED, F.multi_label_soft_margin_loss,
-    "The mean over classes of binary cross entropies.",
-)  # fmt: skip
-MultiMarginLoss = _loss(
-    "MultiMarginLoss", f"p=1, margin=1.0, {_WEIGHED}", F.multi_margin_loss,
-    "The mean over classes of max(0, margin - input[label] + input[class])^p.",
-)  # fmt: skip
-MultiLabelMarginLoss = _loss(
-    "MultiLabelMarginLoss", _MEAN, F.multi_label_margin_loss, "Margins between the labels and all other classes."
-)
-PoissonNLLLoss = _loss(
-    "PoissonNLLLoss", f"log_input=True, full=False, epsilon=1e-8, {_MEAN}", F.poisson_nll_loss,
-    "The negative log likelihood of Poisson counts.",
-)  # fmt: skip
-GaussianNLLLoss = _loss(
-    "GaussianNLLLoss", f"full=False, epsilon=1e-6, {_MEAN}", F.gaussian_nll_loss,
-    "The negative log likelihood of a Gaussian.",
-)  # fmt: skip
+SoftMarginLoss = _loss("SoftMarginLoss", _MEAN, F.soft_margin_loss)
+MultiLabelSoftMarginLoss = _loss("MultiLabelSoftMarginLoss", _WEIGHED, F.multi_label_soft_margin_loss)
+MultiMarginLoss = _loss("MultiMarginLoss", f"p=1, margin=1.0, {_WEIGHED}", F.multi_margin_loss)
+MultiLabelMarginLoss = _loss("MultiLabelMarginLoss", _MEAN, F.multi_label_margin_loss)
+PoissonNLLLoss = _loss("PoissonNLLLoss", f"log_input=True, full=False, epsilon=1e-8, {_MEAN}", F.poisson_nll_loss)
+GaussianNLLLoss = _loss("GaussianNLLLoss", f"full=False, epsilon=1e-6, {_MEAN}", F.gaussian_nll_loss)
 
 
 class HSigmoidLoss(Layer):

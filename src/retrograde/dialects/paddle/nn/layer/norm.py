@@ -227,7 +227,7 @@ class GroupNorm(Layer):
 
 LocalResponseNorm = layer(
     "LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0, data_format='NCHW'", F.local_response_norm,
-    "x over a power of the mean of squares of neighbouring channels.", shows="size, alpha, beta, k",
+    shows="size, alpha, beta, k",
 )  # fmt: skip
 
 

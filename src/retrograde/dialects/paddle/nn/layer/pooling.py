@@ -26,9 +26,7 @@ MaxPool1D, MaxPool2D, MaxPool3D = (
     )
     for n, layout in _LAYOUT.items()
 )  # fmt: skip
-AvgPool1D = layer(
-    "AvgPool1D", f"{_WINDOW}, exclusive=True, ceil_mode=False", F.avg_pool1d, "The mean of each window.", shows=_SHOWN
-)
+AvgPool1D = layer("AvgPool1D", f"{_WINDOW}, exclusive=True, ceil_mode=False", F.avg_pool1d, shows=_SHOWN)
 AvgPool2D, AvgPool3D = (
     layer(
         f"AvgPool{n}D", f"{_WINDOW}, ceil_mode=False, exclusive=True, divisor_override=None{_LAYOUT[n]}",

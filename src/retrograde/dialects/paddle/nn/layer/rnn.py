@@ -88,7 +88,21 @@ class _Cell(RNNCellBase):
         return f"{self.input_size}, {self.hidden_size}"
 
 
-class SimpleRNNCell(_Cell):
+class _OneState(_Cell):
+    """A cell whose output is its state."""
+
+    @property
+    def state_shape(self) -> Any:
+        """(hidden_size,)."""
+        return (self.hidden_size,)
+
+    def forward(self, inputs: Any, states: Any = None) -> Any:
+        """The next h, as output and as state."""
+        (h,) = self._stepped(inputs, states)
+        return h, h
+
+
+class SimpleRNNCell(_OneState):
     """h' = tanh(W x + b + U h + c), or with relu."""
 
     def __init__(
@@ -101,16 +115,6 @@ class SimpleRNNCell(_Cell):
         object.__setattr__(self, "_mode", rec.TANH if activation == "tanh" else rec.RELU)
         self._set_up(input_size, hidden_size, hidden_size, attrs)
         self.activation = activation
-
-    @property
-    def state_shape(self) -> Any:
-        """(hidden_size,)."""
-        return (self.hidden_size,)
-
-    def forward(self, inputs: Any, states: Any = None) -> Any:
-        """The next h, as output and as state."""
-        (h,) = self._stepped(inputs, states)
-        return h, h
 
     def extra_repr(self) -> str:
         """The sizes, and the activation if it is relu."""
@@ -148,7 +152,7 @@ class LSTMCell(_Cell):
         return h, (h, c)
 
 
-class GRUCell(_Cell):
+class GRUCell(_OneState):
     """The gated recurrent unit."""
 
     _mode = rec.GRU
@@ -159,16 +163,6 @@ class GRUCell(_Cell):
     ) -> None:  # fmt: skip
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         self._set_up(input_size, hidden_size, hidden_size, attrs)
-
-    @property
-    def state_shape(self) -> Any:
-        """(hidden_size,)."""
-        return (self.hidden_size,)
-
-    def forward(self, inputs: Any, states: Any = None) -> Any:
-        """The next h, as output and as state."""
-        (h,) = self._stepped(inputs, states)
-        return h, h
 
 
 # ------------------------------------------------------------------------------------------ over any cell

@@ -29,6 +29,7 @@ NAMES.update(
     prelu="PreluKernelBackward0",
 )  # fmt: skip
 
+
 def _written(name: str, x: Any, inplace: bool, compute: Callable[[Any], Any]) -> Any:
     """An activation of `x`, written into it if asked."""
     if not inplace:

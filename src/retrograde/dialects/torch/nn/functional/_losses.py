@@ -53,7 +53,8 @@ def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str
 
 def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that is meant; raises ValueError for an unknown one."""
-    return formulas.check_reduction(op, old_reduction(size_average, reduce, reduction))
+    reduction = old_reduction(size_average, reduce, reduction)
+    return reduction if reduction in _REDUCTIONS else formulas.check_reduction(op, reduction)
 
 
 def number(value: float, like: Any) -> np.ndarray:

@@ -15,28 +15,23 @@ from ._layer import layer
 from .attention import MultiheadAttention
 from .module import Module
 
-ReLU = layer("ReLU", "inplace: bool = False", F.relu, "max(x, 0).", shows="inplace?")
-SELU = layer(
-    "SELU", "inplace: bool = False", F.selu,
-    "scale * (max(x, 0) + min(alpha * (exp(x) - 1), 0)) with the self-normalising constants (Klambauer et al., 2017).",
-    shows="inplace?",
-)  # fmt: skip
-SiLU = layer("SiLU", "inplace: bool = False", F.silu, "x * sigmoid(x).", shows="inplace?")
-Mish = layer("Mish", "inplace: bool = False", F.mish, "x * tanh(softplus(x)).", shows="inplace?")
-Hardsigmoid = layer("Hardsigmoid", "inplace: bool = False", F.hardsigmoid, "x / 6 + 1/2, cut to [0, 1].")
-Hardswish = layer("Hardswish", "inplace: bool = False", F.hardswish, "x * hardsigmoid(x).")
+ReLU = layer("ReLU", "inplace: bool = False", F.relu, shows="inplace?")
+SELU = layer("SELU", "inplace: bool = False", F.selu, shows="inplace?")
+SiLU = layer("SiLU", "inplace: bool = False", F.silu, shows="inplace?")
+Mish = layer("Mish", "inplace: bool = False", F.mish, shows="inplace?")
+Hardsigmoid = layer("Hardsigmoid", "inplace: bool = False", F.hardsigmoid)
+Hardswish = layer("Hardswish", "inplace: bool = False", F.hardswish)
 Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
 Tanh = layer("Tanh", "", F.tanh, "The hyperbolic tangent.")
 LogSigmoid = layer("LogSigmoid", "", F.logsigmoid, "log(sigmoid(x)).")
-Softsign = layer("Softsign", "", F.softsign, "x / (1 + |x|).")
-Tanhshrink = layer("Tanhshrink", "", F.tanhshrink, "x - tanh(x).")
+Softsign = layer("Softsign", "", F.softsign)
+Tanhshrink = layer("Tanhshrink", "", F.tanhshrink)
 Threshold = layer(
     "Threshold", "threshold: float, value: float, inplace: bool = False", F.threshold,
-    "x where it is above `threshold`, else `value`.", shows="threshold, value, inplace?",
+    shows="threshold, value, inplace?",
 )  # fmt: skip
 RReLU = layer(
     "RReLU", "lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False", F.rrelu,
-    "Leaky ReLU with slopes drawn from U(lower, upper) in training, and their mean in evaluation.",
     shows="lower, upper, inplace?", training=True,
 )  # fmt: skip
 
@@ -74,20 +69,14 @@ ReLU6 = layer(
     "ReLU6", "inplace: bool = False", None, "x cut to [0, 6].", shows="inplace?", base=Hardtanh,
     fixed={"min_val": 0.0, "max_val": 6.0},
 )  # fmt: skip
-ELU = layer(
-    "ELU", "alpha: float = 1.0, inplace: bool = False", F.elu, "x above 0, alpha * (exp(x) - 1) below.",
-    shows="alpha, inplace?",
-)  # fmt: skip
-CELU = layer(
-    "CELU", "alpha: float = 1.0, inplace: bool = False", F.celu, "x above 0, alpha * (exp(x / alpha) - 1) below.",
-    shows="alpha, inplace?",
-)  # fmt: skip
+ELU = layer("ELU", "alpha: float = 1.0, inplace: bool = False", F.elu, shows="alpha, inplace?")
+CELU = layer("CELU", "alpha: float = 1.0, inplace: bool = False", F.celu, shows="alpha, inplace?")
 GELU = layer(
     "GELU", "approximate: str = 'none'", F.gelu,
     "x * Φ(x) with the normal distribution function Φ, or its approximation by tanh.",
     shows=lambda self: f"approximate={self.approximate!r}",
 )  # fmt: skip
-GLU = layer("GLU", "dim: int = -1", F.glu, "The first half along an axis times the sigmoid of the second.", shows="dim")
+GLU = layer("GLU", "dim: int = -1", F.glu, shows="dim")
 Hardshrink = layer(
     "Hardshrink", "lambd: float = 0.5", F.hardshrink, "x where |x| > lambd, else 0.", shows=lambda self: f"{self.lambd}"
 )
@@ -95,13 +84,9 @@ Softshrink = layer(
     "Softshrink", "lambd: float = 0.5", F.softshrink, "x drawn to 0 by lambd.", shows=lambda self: f"{self.lambd}"
 )
 LeakyReLU = layer(
-    "LeakyReLU", "negative_slope: float = 1e-2, inplace: bool = False", F.leaky_relu,
-    "x above 0, negative_slope * x below.", shows="negative_slope, inplace?",
-)  # fmt: skip
-Softplus = layer(
-    "Softplus", "beta: float = 1.0, threshold: float = 20.0", F.softplus,
-    "log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`.", shows=True,
-)  # fmt: skip
+    "LeakyReLU", "negative_slope: float = 1e-2, inplace: bool = False", F.leaky_relu, shows="negative_slope, inplace?"
+)
+Softplus = layer("Softplus", "beta: float = 1.0, threshold: float = 20.0", F.softplus, shows=True)
 
 
 class PReLU(Module):

@@ -5,6 +5,6 @@ from __future__ import annotations
 from .. import functional as F
 from ._layer import layer
 
-ChannelShuffle = layer("ChannelShuffle", "groups: int", F.channel_shuffle, "Channels dealt out to groups.", shows=True)
+ChannelShuffle = layer("ChannelShuffle", "groups: int", F.channel_shuffle, shows=True)
 
 __all__ = ["ChannelShuffle"]

@@ -20,9 +20,6 @@ PairwiseDistance = layer(
     "The p-norm of x1 - x2 + eps along the last axis: (N, D) and (N, D), or without N, to (N,).", then=_norm,
     __constants__=["norm", "eps", "keepdim"],
 )  # fmt: skip
-CosineSimilarity = layer(
-    "CosineSimilarity", "dim: int = 1, eps: float = 1e-8", F.cosine_similarity,
-    "x1 · x2 / max(|x1| |x2|, eps) along an axis, which the result lacks.", inputs="x1, x2",
-)  # fmt: skip
+CosineSimilarity = layer("CosineSimilarity", "dim: int = 1, eps: float = 1e-8", F.cosine_similarity, inputs="x1, x2")
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]

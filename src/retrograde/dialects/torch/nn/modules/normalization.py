@@ -21,7 +21,6 @@ def _neighbours(norm: Any) -> str:
 
 LocalResponseNorm = layer(
     "LocalResponseNorm", "size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0", F.local_response_norm,
-    "x divided by a power of the mean square over `size` neighbouring channels (Krizhevsky et al., 2012).",
     shows=_neighbours,
 )  # fmt: skip
 CrossMapLRN2d = layer(

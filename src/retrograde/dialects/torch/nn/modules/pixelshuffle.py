@@ -5,11 +5,7 @@ from __future__ import annotations
 from .. import functional as F
 from ._layer import layer
 
-PixelShuffle = layer(
-    "PixelShuffle", "upscale_factor: int", F.pixel_shuffle, "(..., C r², H, W) to (..., C, H r, W r).", shows=True
-)
-PixelUnshuffle = layer(
-    "PixelUnshuffle", "downscale_factor: int", F.pixel_unshuffle, "(..., C, H r, W r) to (..., C r², H, W).", shows=True
-)
+PixelShuffle = layer("PixelShuffle", "upscale_factor: int", F.pixel_shuffle, shows=True)
+PixelUnshuffle = layer("PixelUnshuffle", "downscale_factor: int", F.pixel_unshuffle, shows=True)
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]

@@ -91,10 +91,7 @@ MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pools(
     _MaxUnpoolNd, "max_unpool", "The inverse of MaxPool{1}d, with zeros for what is lost.",
     inputs="input, indices, output_size: Any = None",
 )  # fmt: skip
-AvgPool1d = layer(
-    "AvgPool1d", _COUNTED, F.avg_pool1d, "The mean of each window of (N, C, L).", shows="kernel_size, stride, padding",
-    then=_per_axis, _axes=1,
-)  # fmt: skip
+AvgPool1d = layer("AvgPool1d", _COUNTED, F.avg_pool1d, shows="kernel_size, stride, padding", then=_per_axis, _axes=1)
 AvgPool2d, AvgPool3d = _pools(_AvgPoolNd, "avg_pool", "The mean of each window of {}.", (2, 3))
 FractionalMaxPool2d, FractionalMaxPool3d = _pools(
     _FractionalMaxPoolNd, "fractional_max_pool", "Maxima over windows at pseudorandom distances of {}.", (2, 3)

@@ -86,9 +86,8 @@ class _Layer(Module):
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _residual(self, x: Tensor, i: int, f: Callable[[Tensor], Tensor]) -> Tensor:
+    def _residual(self, x: Tensor, norm: Any, drop: Any, f: Callable[[Tensor], Tensor]) -> Tensor:
         """x + dropout(f(x)), normalised before or after."""
-        norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
         return x + drop(f(norm(x))) if self.norm_first else norm(x + drop(f(x)))  # type: ignore[no-any-return]
 
 
@@ -111,8 +110,8 @@ class TransformerEncoderLayer(_Layer):
         padding = F._attention._canonical(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src)
         mask = F._attention._canonical(src_mask, "src_mask", None, "", src, False)
         x = tensor_argument("TransformerEncoderLayer", src)
-        x = self._residual(x, 1, _attends(self.self_attn, None, mask, padding, is_causal))
-        return self._residual(x, 2, self._feed_forward)
+        x = self._residual(x, self.norm1, self.dropout1, _attends(self.self_attn, None, mask, padding, is_causal))
+        return self._residual(x, self.norm2, self.dropout2, self._feed_forward)
 
 
 class TransformerDecoderLayer(_Layer):
@@ -127,11 +126,11 @@ class TransformerDecoderLayer(_Layer):
     ) -> Tensor:  # fmt: skip
         """Of the shape of `tgt`."""
         x = tensor_argument("TransformerDecoderLayer", tgt)
-        x = self._residual(x, 1, _attends(self.self_attn, None, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
-        x = self._residual(
-            x, 2, _attends(self.multihead_attn, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
-        )
-        return self._residual(x, 3, self._feed_forward)
+        own = _attends(self.self_attn, None, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        other = _attends(self.multihead_attn, memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        x = self._residual(x, self.norm1, self.dropout1, own)
+        x = self._residual(x, self.norm2, self.dropout2, other)
+        return self._residual(x, self.norm3, self.dropout3, self._feed_forward)
 
 
 def _length(layers: Any, x: Tensor) -> int:

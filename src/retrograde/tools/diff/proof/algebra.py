@@ -1,0 +1,588 @@
+"""Elements of tensors as terms, in a normal form: sums of products of powers, over the indices of the tensor.
+
+A term (`Poly`, known by a number) is a sum of monomials with coefficients; a monomial is a product of factors with exponents; a
+factor is an element of a tensor that is not looked into, the exponential of a monomial, a function of terms, or a sum over
+indices. Layouts, broadcasts and reductions are substitutions of indices and sums, so that nothing has to be known of how
+transposes pass through products. Every application of a rule is written down (`steps`), for check.py.
+
+Rules hold for real numbers, without rounding, where both sides are defined.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+Index = tuple[Any, ...]
+"""A whole number as (constant, ((variable or quotient or rest, coefficient), ...))."""
+
+LARGEST = 600
+"""How many factors a term may have in all, those within factors included."""
+
+STEPS = 30_000
+"""How many applications of rules a proof may have."""
+
+
+class Rule(NamedTuple):
+    """What a rule says, and where."""
+
+    statement: str
+    domain: str
+    condition: str = "none"
+    """On shapes."""
+
+
+RULES: dict[str, Rule] = {
+    "add": Rule("terms are added monomial by monomial", "reals"),
+    "mul": Rule("products are distributed over sums", "reals"),
+    "power": Rule("(c·m)^e = c^e·m^e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
+                  "where both sides are defined: bases of roots are not negative"),
+    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a", "reals, a > 0 under a logarithm"),
+    "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
+    "function": Rule("odd and even functions take the sign out; sigmoid(-a) = 1 - sigmoid(a); softplus(-a) = softplus(a) - a",
+                     "reals"),
+    "sum": Rule("a sum over an index is linear; what does not have the index comes before it; sums of products fall apart into "
+                "products of sums; an index that is read as a quotient and a rest is two", "reals",
+                "the divisor of a quotient divides the length of the axis"),
+    "top": Rule("the largest element over an index; max(a + c) = max(a) + c where c does not have the index", "reals"),
+    "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
+    "stop": Rule("what has no derivative anyway is not changed by stopping it", "derivatives"),
+}  # fmt: skip
+"""The rules by name."""
+
+
+class TooLarge(Exception):
+    """A term has grown beyond what is looked at."""
+
+
+class Step(NamedTuple):
+    """One application of a rule: to these arguments it gives this."""
+
+    rule: str
+    arguments: tuple[Any, ...]
+    result: Any
+
+
+def variable(axis: int, size: int) -> tuple[str, int, int]:
+    """The index of an axis of a tensor."""
+    return ("v", axis, size)
+
+
+def index(atom: Any, coefficient: int = 1, constant: int = 0) -> Index:
+    """A variable, or what else an index is made of, as an index."""
+    if atom[0] in "vb" and atom[2] == 1:
+        return (constant, ())
+    return (constant, ((atom, coefficient),))
+
+
+def plus(*parts: tuple[Index, int]) -> Index:
+    """The sum of indices, each times a whole number."""
+    constant, found = 0, dict[Any, int]()
+    for (c, terms), factor in parts:
+        constant += c * factor
+        for atom, k in terms:
+            found[atom] = found.get(atom, 0) + k * factor
+    return (constant, tuple(sorted(((a, k) for a, k in found.items() if k), key=repr)))
+
+
+def bounds(x: Index) -> tuple[float, float]:
+    """The smallest and largest that an index can be."""
+    low = high = x[0]
+    for atom, k in x[1]:
+        size = atom[2] - 1 if atom[0] in "vb" else atom[3] - 1 if atom[0] in ("div", "mod") else math.inf
+        low, high = low + min(0, k * size), high + max(0, k * size)
+    return low, high
+
+
+def divided(x: Index, n: int) -> tuple[Index, Index]:
+    """Quotient and rest of an index by a number."""
+    if n == 1:
+        return x, (0, ())
+    whole = (x[0] // n, tuple((a, k // n) for a, k in x[1] if k % n == 0))
+    rest = (x[0] % n, tuple((a, k) for a, k in x[1] if k % n))
+    low, high = bounds(rest)
+    if 0 <= low and high < n:
+        return whole, rest
+    top = int(high) // n + 1 if high < math.inf else 1 << 40
+    return plus((whole, 1), (index(("div", rest, n, top)), 1)), index(("mod", rest, n, n))
+
+
+class Algebra:
+    """Terms, known by numbers, and the rules by which they are made."""
+
+    ZERO = 0
+
+    def __init__(self) -> None:
+        self.steps: dict[tuple[Any, ...], Step] = {}
+        self._numbers: dict[Any, int] = {}
+        self.terms: list[dict[tuple[Any, ...], float]] = []
+        """The monomials of a term, with their coefficients."""
+        self._factor_numbers: dict[Any, int] = {}
+        self.factors: list[Any] = []
+        self._sizes: list[int] = []
+        self._free: dict[tuple[str, int], frozenset[Any]] = {}
+        self._moving: dict[int, bool] = {}
+        self._counter = itertools.count()
+        self.moving_atoms: set[Any] = set()
+        """The tensors that derivatives are taken with respect to."""
+        self.number(0.0)
+
+    # ------------------------------------------------------------------------------------------ interning
+
+    def term(self, monomials: dict[tuple[Any, ...], float]) -> int:
+        """The number of a term; coefficients count to seven digits, which single precision has."""
+        largest = max(map(abs, monomials.values()), default=0.0)
+        kept = {m: c for m, c in monomials.items() if abs(c) > 1e-13 * largest}
+        if sum(1 + sum(self._sizes[f] for f, _ in m) for m in kept) > LARGEST:
+            raise TooLarge
+        key = tuple(sorted((m, f"{c:.7g}") for m, c in kept.items()))
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.terms)
+            self.terms.append(kept)
+        return number
+
+    def factor(self, *key: Any) -> int:
+        """The number of a factor."""
+        number = self._factor_numbers.get(key)
+        if number is None:
+            number = self._factor_numbers[key] = len(self.factors)
+            self.factors.append(key)
+            self._sizes.append(1 + sum(self._size(part) for part in self._parts(key)))
+        return number
+
+    def _parts(self, key: Any) -> list[tuple[Any, ...]]:
+        """The monomials that a factor is made of."""
+        if key[0] in ("exp", "sum"):
+            return [key[-1]]
+        inner = key[2:] if key[0] in ("function", "top") else key[1:2] if key[0] == "power" else ()
+        return [m for p in inner for m in self.terms[p]]
+
+    def _size(self, m: tuple[Any, ...]) -> int:
+        return 1 + sum(self._sizes[f] for f, _ in m)
+
+    def single(self, factor: int, exponent: float = 1.0) -> int:
+        """A factor as a term."""
+        return self.term({((factor, exponent),): 1.0})
+
+    def number(self, x: float) -> int:
+        """A number as a term."""
+        return self.term({(): float(x)} if x else {})
+
+    def element(self, tensor: Any, indices: Sequence[Index]) -> int:
+        """An element of a tensor that is not looked into."""
+        return self.single(self.factor("at", tensor, tuple(indices)))
+
+    def constant(self, p: int) -> float | None:
+        """The number that a term is; None for one that is none."""
+        terms = self.terms[p]
+        return 0.0 if not terms else terms[()] if terms.keys() == {()} else None
+
+    def _logged(self, rule: str, *arguments: Any) -> Any:
+        key = (rule, *arguments)
+        step = self.steps.get(key)
+        if step is None:
+            if len(self.steps) > STEPS or len(self.factors) > 4 * STEPS:
+                raise TooLarge
+            step = self.steps[key] = Step(rule, arguments, getattr(self, f"_{rule}")(*arguments))
+        return step.result
+
+    def add(self, p: int, q: int) -> int:
+        """p + q"""
+        return int(self._logged("add", p, q))
+
+    def mul(self, p: int, q: int) -> int:
+        """p · q"""
+        return int(self._logged("mul", p, q))
+
+    def power(self, p: int, e: float) -> int:
+        """p to the power of a number"""
+        return int(self._logged("power", p, float(e)))
+
+    def exp(self, p: int) -> int:
+        """The exponential."""
+        return int(self._logged("exp", p))
+
+    def log(self, p: int) -> int:
+        """The logarithm."""
+        return int(self._logged("log", p))
+
+    def function(self, name: str, *arguments: int) -> int:
+        """Another function of terms."""
+        return int(self._logged("function", name, *arguments))
+
+    def sum(self, p: int, atom: Any) -> int:
+        """The sum over an index."""
+        return int(self._logged("sum", p, atom))
+
+    def top(self, p: int, atom: Any) -> int:
+        """The largest over an index."""
+        return int(self._logged("top", p, atom))
+
+    def index(self, p: int, places: dict[Any, Index]) -> int:
+        """A term with other indices."""
+        moved = tuple(sorted(((a, x) for a, x in places.items() if x != index(a)), key=repr))
+        return int(self._logged("index", p, moved)) if moved else p
+
+    def stop(self, p: int) -> int:
+        """A term of which no derivative is taken."""
+        return int(self._logged("stop", p))
+
+    def subtract(self, p: int, q: int) -> int:
+        """p - q"""
+        return self.add(p, self.mul(self.number(-1.0), q))
+
+    def divide(self, p: int, q: int) -> int:
+        """p / q"""
+        return self.mul(p, self.power(q, -1.0))
+
+    # ------------------------------------------------------------------------------------------ the rules
+
+    def _add(self, p: int, q: int) -> int:
+        found = dict(self.terms[p])
+        for m, c in self.terms[q].items():
+            found[m] = found.get(m, 0.0) + c
+            if abs(found[m]) <= 1e-9 * abs(c):
+                del found[m]
+        return self.term(found)
+
+    def _product(self, m: tuple[Any, ...], n: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = dict(m)
+        for f, e in n:
+            found[f] = round(found.get(f, 0.0) + e, 9)
+            if not found[f]:
+                del found[f]
+        return tuple(sorted(found.items()))
+
+    def _mul(self, p: int, q: int) -> int:
+        found: dict[tuple[Any, ...], float] = {}
+        if len(self.terms[p]) * len(self.terms[q]) > LARGEST:
+            raise TooLarge
+        for m, c in self.terms[p].items():
+            for n, d in self.terms[q].items():
+                product = self._product(m, n)
+                found[product] = found.get(product, 0.0) + c * d
+                if abs(found[product]) <= 1e-9 * abs(c * d):
+                    del found[product]
+        # (a sum of several monomials)^-1 times that sum is found where powers of it meet: see _power
+        return self.term(found)
+
+    def _power(self, p: int, e: float) -> int:
+        terms = self.terms[p]
+        if e == 0.0:
+            return self.number(1.0)
+        if len(terms) == 1:
+            ((m, c),) = terms.items()
+            if e == int(e) or (c > 0 and all(self._is_positive(f, k) for f, k in m)):
+                return self.term({tuple((f, round(k * e, 9)) for f, k in m): c**e})
+            if c > 0:
+                return self.term({((self.factor("power", self.term({m: 1.0})), e),): c**e})
+            return self.single(self.factor("power", p), e)
+        if e == int(e) and 1 <= e <= 4:
+            found = p
+            for _ in range(int(e) - 1):
+                found = self.mul(found, p)
+            return found
+        if not terms:
+            return self.single(self.factor("power", p), e)
+        # The first coefficient comes out, so that multiples of one sum are powers of one factor; so do common factors.
+        first = min(terms)
+        c = terms[first] if e == int(e) else abs(terms[first])
+        common = dict(first)
+        for m in terms:
+            own = dict(m)
+            common = {f: min(k, own[f]) for f, k in common.items() if f in own and (k > 0) == (own[f] > 0)
+                      and (e == int(e) or self._is_positive(f, k))}  # fmt: skip
+        out = tuple(sorted(common.items()))
+        inverse = tuple((f, -k) for f, k in out)
+        rest = self.term({self._product(m, inverse): x / c for m, x in terms.items()})
+        return self.term({self._product(tuple((f, round(k * e, 9)) for f, k in out), ((self.factor("power", rest), e),)): c**e})
+
+    def _is_positive(self, factor: int, exponent: float) -> bool:
+        """Whether a power of a factor is not negative for all values."""
+        kind = self.factors[factor][0]
+        if kind == "function" and self.factors[factor][1] in ("absolute", "sigmoid", "softplus", "relu"):
+            return True
+        return kind == "exp" or exponent % 2 == 0 or (kind == "power" and exponent != int(exponent)) or (
+            kind == "sum" and all(self._is_positive(f, k) for f, k in self.factors[factor][2])
+        )  # fmt: skip
+
+    def _exp(self, p: int) -> int:
+        monomial: tuple[Any, ...] = ()
+        c = 1.0
+        for m, k in self.terms[p].items():
+            if m == ():
+                c *= math.exp(k)
+            elif len(m) == 1 and m[0][1] == 1.0 and self.factors[m[0][0]][:2] == ("function", "log"):
+                inner = self.terms[self.power(self.factors[m[0][0]][2], k)]
+                if len(inner) != 1:
+                    raise TooLarge
+                ((n, d),) = inner.items()
+                monomial, c = self._product(monomial, n), c * d
+            else:
+                monomial = self._product(monomial, ((self.factor("exp", m), k),))
+        return self.term({monomial: c})
+
+    def _log(self, p: int) -> int:
+        terms = self.terms[p]
+        if len(terms) == 1:
+            ((m, c),) = terms.items()
+            if c > 0:
+                found = self.number(math.log(c))
+                for f, e in m:
+                    kind, *rest = self.factors[f]
+                    if kind == "exp":
+                        part = self.term({rest[0]: e})
+                    elif kind == "function" and rest[0] == "sigmoid":
+                        u = rest[1]
+                        part = self.mul(self.number(e), self.subtract(u, self.function("softplus", u)))
+                    elif kind == "power":
+                        part = self.mul(self.number(e), self._log_of(rest[0]))
+                    else:
+                        part = self.mul(self.number(e), self.single(self.factor("function", "log", self.single(f))))
+                    found = self.add(found, part)
+                return found
+        return self._log_of(p)
+
+    def _log_of(self, p: int) -> int:
+        terms = self.terms[p]
+        if len(terms) == 2 and terms.get(()) == 1.0:
+            ((m, c),) = [(m, c) for m, c in terms.items() if m]
+            kinds = [self.factors[f] for f, _ in m]
+            if c == 1.0 and all(kind[0] == "exp" for kind in kinds):  # log(1 + exp(a))
+                inner: dict[Any, float] = {}
+                for (_, e), kind in zip(m, kinds):
+                    inner[kind[1]] = inner.get(kind[1], 0.0) + e
+                return self.function("softplus", self.term(inner))
+            if c == -1.0 and len(m) == 1 and m[0][1] == 1.0 and kinds[0][:2] == ("function", "sigmoid"):  # log(1 - sigmoid(a))
+                return self.mul(self.number(-1.0), self.function("softplus", kinds[0][2]))
+        return self.single(self.factor("function", "log", p))
+
+    def _function(self, name: str, *arguments: int) -> int:
+        odd, even = name in ("tanh", "erf", "sin", "asinh", "atan", "sign"), name in ("cos", "absolute", "cosh")
+        if len(arguments) == 1 and (odd or even or name in ("sigmoid", "softplus")):
+            terms = self.terms[arguments[0]]
+            if terms and terms[min(terms)] < 0:
+                u = self.mul(self.number(-1.0), arguments[0])
+                found = self.function(name, u)
+                if even:
+                    return found
+                if odd:
+                    return self.mul(self.number(-1.0), found)
+                return self.subtract(*((self.number(1.0), found) if name == "sigmoid" else (found, u)))
+        if name in ("maximum", "minimum", "equal", "not_equal"):
+            arguments = tuple(sorted(arguments))
+        return self.single(self.factor("function", name, *arguments))
+
+    def _stop(self, p: int) -> int:
+        return p if not self.moves(p) else self.single(self.factor("function", "stop", p))
+
+    def _top(self, p: int, atom: Any) -> int:
+        terms = self.terms[p]
+        inside = {m: c for m, c in terms.items() if atom in self.free_of(m)}
+        outside = self.term({m: c for m, c in terms.items() if m not in inside})
+        if not inside:
+            return p
+        bound = self._bound([self.term(inside)], [atom])
+        inner = self.index(self.term(inside), {atom: index(bound[0])})
+        return self.add(outside, self.single(self.factor("top", bound, inner)))
+
+    def _sum(self, p: int, atom: Any) -> int:
+        found = self.ZERO
+        for m, c in self.terms[p].items():
+            found = self.add(found, self.mul(self.number(c), self._sum_of(m, [atom])))
+        return found
+
+    def _sum_of(self, m: tuple[Any, ...], atoms: list[Any]) -> int:
+        """The sum of a monomial over several indices."""
+        split = self._quotient(m, atoms)
+        if split is not None:
+            atom, n = split
+            high, low = self._fresh(atom[2] // n), self._fresh(n)
+            moved = self.index(self.term({m: 1.0}), {atom: plus((index(high), n), (index(low), 1))})
+            ((m2, c),) = self.terms[moved].items()
+            return self.mul(self.number(c), self._sum_of(m2, [a for a in atoms if a != atom] + [high, low]))
+        # Sums within that have one of the indices are one sum with these.
+        for f, e in m:
+            key = self.factors[f]
+            if key[0] == "sum" and e == 1.0 and self.free(f).intersection(atoms):
+                rest = tuple((g, k) for g, k in m if g != f)
+                names = [self._fresh(a[2]) for a in key[1]]
+                inner = self.index(self.term({key[2]: 1.0}), {a: index(b) for a, b in zip(key[1], names)})
+                ((n, c),) = self.terms[inner].items()
+                return self.mul(self.number(c), self._sum_of(self._product(rest, n), [*atoms, *names]))
+        out = tuple((f, e) for f, e in m if not self.free(f).intersection(atoms))
+        inside = [(f, e) for f, e in m if self.free(f).intersection(atoms)]
+        found = self.term({out: 1.0})
+        for a in atoms:
+            if not any(a in self.free(f) for f, _ in inside):
+                found = self.mul(found, self.number(float(a[2])))
+        while inside:  # what is connected by an index is one sum
+            group, names = [inside.pop()], set()
+            while True:
+                names = set().union(*(self.free(f) for f, _ in group)).intersection(atoms)
+                more = [x for x in inside if self.free(x[0]) & names]
+                if not more:
+                    break
+                group += more
+                inside = [x for x in inside if x not in more]
+            found = self.mul(found, self._canonical_sum(tuple(sorted(group)), sorted(names, key=repr)))
+        return found
+
+    def _canonical_sum(self, m: tuple[Any, ...], atoms: list[Any]) -> int:
+        best: Any = None
+        term = self.term({m: 1.0})
+        bound = self._bound([term], atoms)
+        for order in itertools.permutations(range(len(atoms))) if len(atoms) < 5 else [tuple(range(len(atoms)))]:
+            names = [("b", bound[i][1], atoms[j][2]) for i, j in enumerate(order)]
+            moved = self._index(term, tuple((atoms[j], index(names[i])) for i, j in enumerate(order)))
+            ((n, c),) = self.terms[moved].items()
+            key = (tuple(a[2] for a in names), n)
+            if best is None or key < best[0]:
+                best = (key, names, n, c)
+        _, names, n, c = best
+        return self.mul(self.number(c), self.single(self.factor("sum", tuple(names), n)))
+
+    def _bound(self, terms: Sequence[int], atoms: Sequence[Any]) -> tuple[Any, ...]:
+        """Names for indices that are summed over, above those that are within."""
+        level = 1 + max((self._level(m) for p in terms for m in self.terms[p]), default=0)
+        return tuple(("b", 64 * level + i, a[2]) for i, a in enumerate(atoms))
+
+    def _fresh(self, size: int) -> Any:
+        return ("v", f"new {next(self._counter)}", size)
+
+    def _level(self, m: tuple[Any, ...]) -> int:
+        return max((self._level_of(f) for f, _ in m), default=0)
+
+    def _level_of(self, factor: int) -> int:
+        key = self.factors[factor]
+        return int(key[0] in ("sum", "top")) + max(map(self._level, self._parts(key)), default=0)
+
+    def _quotient(self, m: tuple[Any, ...], atoms: list[Any]) -> tuple[Any, int] | None:
+        """An index that is read as a quotient or rest of it by itself, and the divisor."""
+        for f, _ in m:
+            for x in self._indices_of(f):
+                for atom, _ in x[1]:
+                    if atom[0] in ("div", "mod") and len(atom[1][1]) == 1 and atom[1][0] == 0:
+                        inner, k = atom[1][1][0]
+                        if inner in atoms and k == 1 and inner[2] % atom[2] == 0:
+                            return inner, atom[2]
+        return None
+
+    def _indices_of(self, factor: int) -> list[Index]:
+        key = self.factors[factor]
+        if key[0] == "at":
+            return list(key[2])
+        if key[0] in ("exp", "sum"):
+            return [x for f, _ in key[-1] for x in self._indices_of(f)]
+        inner = key[2:] if key[0] in ("function", "top") else key[1:2]
+        return [x for p in inner for m in self.terms[p] for f, _ in m for x in self._indices_of(f)]
+
+    # ------------------------------------------------------------------------------------------ indices
+
+    def free(self, factor: int) -> frozenset[Any]:
+        """The indices that a factor has and does not sum over."""
+        known = self._free.get(("factor", factor))
+        if known is None:
+            key = self.factors[factor]
+            if key[0] == "at":
+                known = frozenset(a for x in key[2] for a in self._atoms(x))
+            elif key[0] == "exp":
+                known = self.free_of(key[1])
+            elif key[0] == "sum":
+                known = self.free_of(key[2]) - set(key[1])
+            elif key[0] == "top":
+                known = self.free_in(key[2]) - set(key[1])
+            else:
+                known = frozenset().union(*(self.free_in(p) for p in (key[2:] if key[0] == "function" else key[1:2])))
+            self._free["factor", factor] = known
+        return known
+
+    def _atoms(self, x: Index) -> set[Any]:
+        found: set[Any] = set()
+        for atom, _ in x[1]:
+            if atom[0] in ("div", "mod"):
+                found |= self._atoms(atom[1])
+            elif atom[0] == "value":
+                found |= self.free_in(atom[1])
+            else:
+                found.add(atom)
+        return found
+
+    def free_of(self, m: tuple[Any, ...]) -> frozenset[Any]:
+        """The indices of a monomial."""
+        return frozenset().union(*(self.free(f) for f, _ in m))
+
+    def free_in(self, p: int) -> frozenset[Any]:
+        """The indices of a term."""
+        known = self._free.get(("term", p))
+        if known is None:
+            known = self._free["term", p] = frozenset().union(*(self.free_of(m) for m in self.terms[p]))
+        return known
+
+    def _index(self, p: int, places: tuple[tuple[Any, Index], ...]) -> int:
+        table = dict(places)
+        if not self.free_in(p).intersection(table):
+            return p
+        found: dict[tuple[Any, ...], float] = {}
+        for m, c in self.terms[p].items():
+            new, k = self._moved(m, table)
+            found[new] = found.get(new, 0.0) + c * k
+        return self.term(found)
+
+    def _moved(self, m: tuple[Any, ...], table: dict[Any, Index]) -> tuple[tuple[Any, ...], float]:
+        found: tuple[Any, ...] = ()
+        for f, e in m:
+            found = self._product(found, ((self._moved_factor(f, table), e),))
+        return found, 1.0
+
+    def _moved_factor(self, factor: int, table: dict[Any, Index]) -> int:
+        if not self.free(factor).intersection(table):
+            return factor
+        key = self.factors[factor]
+        if key[0] == "at":
+            return self.factor("at", key[1], tuple(self._moved_index(x, table) for x in key[2]))
+        if key[0] == "exp":
+            return self.factor("exp", self._moved(key[1], table)[0])
+        if key[0] == "sum":
+            return self.factor("sum", key[1], self._moved(key[2], table)[0])
+        places = tuple(table.items())
+        if key[0] == "top":
+            return self.factor("top", key[1], self._index(key[2], places))
+        if key[0] == "power":
+            return self.factor("power", self._index(key[1], places))
+        return self.factor("function", key[1], *(self._index(p, places) for p in key[2:]))
+
+    def _moved_index(self, x: Index, table: dict[Any, Index]) -> Index:
+        parts: list[tuple[Index, int]] = [((x[0], ()), 1)]
+        for atom, k in x[1]:
+            if atom[0] in ("div", "mod"):
+                parts.append((divided(self._moved_index(atom[1], table), atom[2])[0 if atom[0] == "div" else 1], k))
+            elif atom[0] == "value":
+                parts.append((index(("value", self._index(atom[1], tuple(table.items())))), k))
+            else:
+                parts.append((table.get(atom, index(atom)), k))
+        return plus(*parts)
+
+    # ------------------------------------------------------------------------------------------ derivatives
+
+    def moves(self, p: int) -> bool:
+        """Whether a term has something in it that derivatives are taken with respect to."""
+        return any(self._moves(f) for m in self.terms[p] for f, _ in m)
+
+    def _moves(self, factor: int) -> bool:
+        known = self._moving.get(factor)
+        if known is None:
+            key = self.factors[factor]
+            if key[0] == "at":
+                known = key[1] in self.moving_atoms
+            elif key[0] in ("exp", "sum"):
+                known = any(self._moves(f) for f, _ in key[-1])
+            elif key[0] == "function" and key[1] == "stop":
+                known = False
+            else:
+                known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))
+            self._moving[factor] = known
+        return known
