@@ -13,7 +13,8 @@ import sys
 import pytest
 
 from retrograde.dialects import mindspore, paddle, torch
-from retrograde.dialects._shared import checks, rows
+from retrograde.dialects._shared import checks
+from retrograde.dialects._shared import option_rows as rows
 from retrograde.dialects._shared.option_rows import Optimisers
 from retrograde.dialects.mindspore.experimental import optim as experimental
 from retrograde.dialects.paddle.fluid.dygraph import learning_rate_scheduler as old
@@ -74,6 +75,29 @@ def test_a_row_is_a_class() -> None:
     assert "AMSGrad" in pydoc.render_doc(torch.optim.Adam)
     with pytest.raises(TypeError, match=re.escape("Adam.__init__() got an unexpected keyword argument 'momentum'")):
         torch.optim.Adam([parameter(torch)], momentum=0.9)
+
+
+@pytest.mark.parametrize("module", [torch.optim, paddle.optimizer, mindspore.nn.optim, experimental], ids=lambda m: m.__name__)
+def test_optimisers_are_pickled_and_copied(module) -> None:
+    """All of them, with what they keep for the parameters; the copy's parameters are copies."""
+    dialect = {"torch": torch, "paddle": paddle}.get(module.__name__.split(".")[2], mindspore)
+    for name in module.__all__:
+        cls = getattr(module, name)
+        if cls not in rows.ROWS or name in ("Muon", "SparseAdam"):
+            continue
+        p = parameter(dialect)
+        options = {"momentum": 0.9} if name == "Momentum" else {}
+        rate = {"lr": 0.1} if module in (torch.optim, experimental) else {} if name == "AdaFactor" else {"learning_rate": 0.1}
+        optimizer = cls(**rate, **options, **{"parameters" if dialect is paddle else "params": [p]})
+        if dialect is mindspore:
+            optimizer((mindspore.Tensor([1.0, 1.0]),))
+        else:
+            p.sum().backward()
+            optimizer.step()
+        for other in (pickle.loads(pickle.dumps(optimizer)), copy.deepcopy(optimizer)):
+            assert type(other) is cls, name
+            if dialect is torch:
+                assert repr(other.state_dict()) == repr(optimizer.state_dict())
 
 
 def test_users_derive_from_rows() -> None:
@@ -153,7 +177,8 @@ def test_an_import_writes_no_method() -> None:
     """A compiled function takes ten times as long as a class."""
     code = (
         "from retrograde.dialects.torch import optim; from retrograde.dialects.paddle import optimizer;"
-        "from retrograde.dialects.mindspore import nn; from retrograde.dialects._shared.option_rows import ROWS, CallRow, Unwritten;"
+        "from retrograde.dialects.mindspore import nn;"
+        "from retrograde.dialects._shared.option_rows import ROWS, CallRow, Unwritten;"
         "rows = [c for c, row in ROWS.items() if not isinstance(row, CallRow)];"
         "print(sum(type(c.__dict__['__init__']) is not Unwritten for c in rows), len(rows))"
     )

@@ -93,6 +93,7 @@ class Optimisers(Rows):
         """
         row = OptimiserRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.rule, row.states, row.order, row.fixed, row.taken = rule, _states(state), order, fixed or {}, columns
+        doc += f"\n\n    The rule is `{rule.__module__}.{rule.__name__}`" + (f"; each parameter has {state}." if state else ".")
         return self.made(row, doc, base, module, "_options _columns", members)
 
 
@@ -111,6 +112,8 @@ class Schedules(Rows):
         """
         row = ScheduleRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.closed, row.chained = closed, chained
+        formula: Any = closed or chained
+        doc += f"\n\n    The formula is `{formula.__module__}.{formula.__name__}`."
         return self.made(row, doc, base, "", "_closed" * bool(closed) + " _chained" * bool(chained), members)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...._state import grad_mode
-from ....core.value import Value, dtype_of, ndim_of
+from ....core.value import Value, dtype_of
+from ....learn.clipping import norm
 from ....ops import elementwise as ew
-from ....ops import norms as nr
 from ....ops import selection as sel
 from ....tape import inplace
 from .functional._arguments import constant
@@ -22,10 +22,6 @@ def _bound(clip: str, norm: Any) -> float:
         return float(norm)
     except (TypeError, ValueError):
         raise ValueError(f"{clip}: clip_norm must be a number, got {norm!r}") from None
-
-
-def _norm(x: Any) -> Any:
-    return nr.vector_norm(x, ord=2.0, axis=tuple(range(ndim_of(x))), keepdims=False)
 
 
 class ClipGradBase:
@@ -70,7 +66,7 @@ class ClipGradByNorm(ClipGradBase):
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
     def _clip(self, grads: list[Any]) -> list[Any]:
-        return [_times(g, _factor(_norm(g), self.clip_norm)) for g in grads]
+        return [_times(g, _factor(norm(g), self.clip_norm)) for g in grads]
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
@@ -88,7 +84,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def _clip(self, grads: list[Any]) -> list[Any]:
         if not grads:
             return grads
-        squares = [ew.square(_norm(g)) for g in grads]
+        squares = [ew.square(norm(g)) for g in grads]
         total = squares[0]
         for square in squares[1:]:
             total = ew.add(total, square)
@@ -96,9 +92,9 @@ class ClipGradByGlobalNorm(ClipGradBase):
         return [inplace.update("ClipGradByGlobalNorm", g, lambda g=g: _times(g, factor)) for g in grads]
 
 
-def _factor(norm: Any, bound: float) -> Any:
-    """bound / norm where the norm is above the bound, else 1."""
-    return ew.divide(constant(bound, norm), sel.maximum(norm, constant(bound, norm), ties="half"))
+def _factor(length: Any, bound: float) -> Any:
+    """bound / length where the length is above the bound, else 1."""
+    return ew.divide(constant(bound, length), sel.maximum(length, constant(bound, length), ties="half"))
 
 
 def _times(g: Any, factor: Any) -> Any:

@@ -343,7 +343,7 @@ class RuleOptimizer(Optimizer):
             if name not in _OF_ALL:
                 setattr(self, "_" + name, value)
         self._accumulators = tuple([s.name for s in row.states if not s.condition or options[s.condition]])
-        self._follow = [(name, _FOLLOWS[name]) for name in self._accumulators if name in _FOLLOWS]
+        self._follow = [name for name in self._accumulators if name in _FOLLOWS]
         self._decays_itself = row.decays
         Optimizer.__init__(self, *[options.get(name) for name in _OF_ALL])
         if options.get("multi_precision"):
@@ -371,8 +371,8 @@ class RuleOptimizer(Optimizer):
         for p, g in zip(batch.params, batch.grads):
             state = self._state(p)
             step = bridge.advance(state["step"])
-            for name, value in self._follow:
-                bridge.put(state[name], value(step, *betas))
+            for name in self._follow:
+                bridge.put(state[name], _FOLLOWS[name](step, *betas))
             yield p, g, state, (step, bridge.count_of(state[counter])) if counter else (step,)
 
     def _initial(self, name: str, p: Any) -> Any:
