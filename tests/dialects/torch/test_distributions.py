@@ -158,3 +158,17 @@ def test_the_density_of_a_continuous_bernoulli_is_one_in_all(logits):
     density = d.log_prob(x.float()).exp().double()
     assert torch.trapezoid(density, x).item() == pytest.approx(1, abs=2e-5)
     assert torch.trapezoid(density * x, x).item() == pytest.approx(d.mean.item(), abs=2e-5)
+
+
+@pytest.mark.parametrize("logits", [-1e3, -100.0, 100.0, 1e3])
+def test_a_continuous_bernoulli_has_finite_derivatives_for_any_log_odds(logits):
+    given = torch.tensor(logits, requires_grad=True)
+    d = D.ContinuousBernoulli(logits=given)
+    x = torch.tensor([0.0, 1e-3, 0.5, 0.999, 1.0])
+    assert d.mean.item() == pytest.approx(0.5 + np.sign(logits) * (0.5 - 1 / abs(logits)), abs=1e-6)
+    size, above = abs(logits), max(logits, 0)
+    cdf = [np.expm1(-size * v) / np.expm1(-size) * np.exp(-above * (1 - v)) for v in x.tolist()]
+    assert d.cdf(x).tolist() == pytest.approx(cdf, rel=1e-4)
+    for value in (d.mean, d.variance, d.log_prob(x).sum(), d.cdf(x).sum(), d.entropy()):
+        assert torch.isfinite(value)
+        assert torch.isfinite(torch.autograd.grad(value, given)[0])

@@ -383,36 +383,40 @@ Kumaraswamy = Family(
 )  # fmt: skip
 
 
-def _away(f: F, odds: V, near: V) -> V:
-    return f.where(near, 1.0, odds)
+def _near_and_away(f: F, odds: V, near: V) -> tuple[V, V]:
+    """The log odds for the series and for the formulas, with a number at which they are harmless in the others' places."""
+    return f.where(near, odds, 0.0), f.where(near, 1.0, odds)
 
 
 def _log_mass(f: F, odds: V, near: V) -> V:
     """The log of the integral of e^(ax) over [0, 1]."""
-    a = _away(f, odds, near)
+    s, a = _near_and_away(f, odds, near)
     size = f.abs(a)
     mass = f.clamp(a, 0, None) + f.log(-f.expm1(-size) / size)
-    return f.where(near, odds / 2 + odds**2 / 24 - odds**4 / 2880, mass)
+    return f.where(near, s / 2 + s**2 / 24 - s**4 / 2880, mass)
 
 
 def _tilted_mean(f: F, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
-    return f.where(near, 0.5 + odds / 12 - odds**3 / 720, -f.reciprocal(f.expm1(-a)) - f.reciprocal(a))
+    s, a = _near_and_away(f, odds, near)
+    bounded = f.clamp(a, -80.0, 80.0)  # where the exponential has long ceased to matter, but is still finite
+    return f.where(near, 0.5 + s / 12 - s**3 / 720, -f.reciprocal(f.expm1(-bounded)) - f.reciprocal(a))
 
 
 def _tilted_variance(f: F, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
-    spread = f.reciprocal(f.expm1(a)) * f.reciprocal(f.expm1(-a))
-    return f.where(near, 1 / 12 - odds**2 / 240 + odds**4 / 6048, f.reciprocal(a**2) + spread)
+    s, a = _near_and_away(f, odds, near)
+    bounded = f.clamp(a, -80.0, 80.0)
+    spread = f.reciprocal(f.expm1(bounded)) * f.reciprocal(f.expm1(-bounded))
+    return f.where(near, 1 / 12 - s**2 / 240 + s**4 / 6048, f.reciprocal(a**2) + spread)
 
 
 def _tilted_cdf(f: F, x: V, odds: V, near: V) -> V:
-    a, x = _away(f, odds, near), f.clamp(x, 0.0, 1.0)
-    return f.where(near, x, f.expm1(a * x) / f.expm1(a))
+    a, x = _near_and_away(f, odds, near)[1], f.clamp(x, 0.0, 1.0)
+    size = f.abs(a)
+    return f.where(near, x, f.exp(-f.clamp(a, 0, None) * (1 - x)) * f.expm1(-size * x) / f.expm1(-size))
 
 
 def _tilted_icdf(f: F, p: V, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
+    a = _near_and_away(f, odds, near)[1]
     return f.where(near, p, f.log1p(p * f.expm1(a)) / a)
 
 
