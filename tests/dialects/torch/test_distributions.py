@@ -172,3 +172,18 @@ def test_a_continuous_bernoulli_has_finite_derivatives_for_any_log_odds(logits):
     for value in (d.mean, d.variance, d.log_prob(x).sum(), d.cdf(x).sum(), d.entropy()):
         assert torch.isfinite(value)
         assert torch.isfinite(torch.autograd.grad(value, given)[0])
+
+
+def test_divergences_of_trials_that_are_certain():
+    """Values and derivatives where a probability is 0 or 1."""
+    p = torch.tensor([0.0, 0.0, 1.0, 1.0, 0.3], requires_grad=True)
+    q = torch.tensor([0.0, 0.3, 1.0, 0.3, 1.0], requires_grad=True)
+    expected = [0.0, -np.log(0.7), 0.0, -np.log(0.3), np.inf]
+    for found, n in ((D.kl_divergence(D.Bernoulli(p), D.Bernoulli(q)), 1), (
+        D.kl_divergence(D.Binomial(4, p), D.Binomial(4, q)), 4)):  # fmt: skip
+        np.testing.assert_allclose(found.detach().numpy(), n * np.array(expected), rtol=1e-5)
+        for gradient in torch.autograd.grad(found.sum(), (p, q)):
+            assert torch.isfinite(gradient).all()
+    p, q = torch.tensor([1.0, 1.0, 0.5]), torch.tensor([0.5, 1.0, 1.0])
+    found = D.kl_divergence(D.Geometric(p), D.Geometric(q))
+    np.testing.assert_allclose(found.numpy(), [np.log(2), 0.0, np.inf], rtol=1e-6)
