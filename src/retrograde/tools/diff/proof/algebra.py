@@ -48,9 +48,13 @@ RULES: dict[str, Rule] = {
                 "the divisor of a quotient divides the length of the axis"),
     "top": Rule("the largest element over an index; max(a + c) = max(a) + c where c does not have the index", "reals"),
     "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
-    "stop": Rule("what has no derivative anyway is not changed by stopping it", "derivatives"),
+    "stop": Rule("a function of what is stopped is stopped; what has no derivative anyway is not changed", "values, derivatives"),
 }  # fmt: skip
 """The rules by name."""
+
+
+FLAT = frozenset(("greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign"))
+"""Functions without a derivative, or of which it is 0."""
 
 
 class TooLarge(Exception):
@@ -377,7 +381,33 @@ class Algebra:
         return self.single(self.factor("function", name, *arguments))
 
     def _stop(self, p: int) -> int:
-        return p if not self.moves(p) else self.single(self.factor("function", "stop", p))
+        if not self.moves(p):
+            return p
+        found: dict[tuple[Any, ...], float] = {}
+        for m, c in self.terms[p].items():
+            still = self._stopped(m)
+            found[still] = found.get(still, 0.0) + c
+        return self.term(found)
+
+    def _stopped(self, m: tuple[Any, ...]) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = ()
+        for f, e in m:
+            found = self._product(found, ((self._stopped_factor(f), e),))
+        return found
+
+    def _stopped_factor(self, factor: int) -> int:
+        if not self._moves(factor):
+            return factor
+        key = self.factors[factor]
+        if key[0] == "at":
+            return self.factor("at", ("stopped", key[1]), key[2])
+        if key[0] == "exp":
+            return self.factor("exp", self._stopped(key[1]))
+        if key[0] == "sum":
+            return self.factor("sum", key[1], self._stopped(key[2]))
+        if key[0] == "power":
+            return self.factor("power", self._stop(key[1]))
+        return self.factor(*key[:2], *map(self._stop, key[2:]))
 
     def _top(self, p: int, atom: Any) -> int:
         terms = self.terms[p]
@@ -580,7 +610,7 @@ class Algebra:
                 known = key[1] in self.moving_atoms
             elif key[0] in ("exp", "sum"):
                 known = any(self._moves(f) for f, _ in key[-1])
-            elif key[0] == "function" and key[1] == "stop":
+            elif key[0] == "function" and key[1] in FLAT:
                 known = False
             else:
                 known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))
