@@ -129,6 +129,8 @@ class Algebra:
         self._free: dict[tuple[str, int], frozenset[Any]] = {}
         self._moving: dict[int, bool] = {}
         self._counter = itertools.count()
+        self.stopped: dict[Any, Any] = {}
+        """Tensors that stand for a term -> those that stand for it stopped."""
         self.moving_atoms: set[Any] = set()
         """The tensors that derivatives are taken with respect to."""
         self.number(0.0)
@@ -400,7 +402,7 @@ class Algebra:
             return factor
         key = self.factors[factor]
         if key[0] == "at":
-            return self.factor("at", ("stopped", key[1]), key[2])
+            return self.factor("at", self.stopped.get(key[1], ("stopped", key[1])), key[2])
         if key[0] == "exp":
             return self.factor("exp", self._stopped(key[1]))
         if key[0] == "sum":

@@ -29,8 +29,6 @@ class Meaning:
 
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
-        self.counted: dict[int, Index] = {}
-        """Terms of tensors that count along an axis, as labels of rows do -> the index that they are."""
 
     def of(self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int) -> Tensor:
         """One result of an operation; raises Unknown where there is no definition."""
@@ -164,6 +162,16 @@ class Meaning:
             found = self.elementwise(self.algebra.mul, found, self.reshaped(w, affine))
         return found if b is None else self.plus(found, self.reshaped(b, affine))
 
+    def whole(self, p: int) -> Index:
+        """A term as an index: of what counts along an axis, the index itself."""
+        terms = self.algebra.terms[p]
+        if len(terms) == 1:
+            ((m, c),) = terms.items()
+            if c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.algebra.factors[m[0][0]][:2] == ("at", "count"):
+                found: Index = self.algebra.factors[m[0][0]][2][0]
+                return found
+        return index(("value", p))
+
     def loss(self, x: Tensor, reduction: str) -> Tensor:
         """Losses put together."""
         if reduction == "none":
@@ -177,7 +185,7 @@ class Meaning:
     def chosen(self, x: Tensor, target: Tensor) -> Tensor:
         """The elements of the axis of classes that labels name."""
         own = self.axes(target.shape)
-        label = index(("value", target.term))
+        label = self.whole(target.term)
         places = [own[0], label, *own[1:]] if len(x.shape) > 1 else [label]
         return Tensor(target.shape, self.at(x, places))
 
@@ -242,7 +250,7 @@ def _split(m: Meaning, x: Tensor, *, axis: int, sizes: Any, out_shape: Any, outp
 
 def _take_along_axis(m: Meaning, x: Tensor, places: Tensor, *, axis: int, **_: Any) -> Tensor:
     own = m.axes(places.shape)
-    own[axis] = index(("value", places.term))
+    own[axis] = m.whole(places.term)
     return Tensor(places.shape, m.at(x, own))
 
 
@@ -356,11 +364,7 @@ def _advanced_index(m: Meaning, x: Tensor, *places: Tensor, axes: Any, out_shape
         raise Unknown
     shape = _broadcast_shape([p.shape for p in places])
     own = m.axes(out_shape)
-    named = []
-    for p in places:
-        term = m.broadcast(p, shape)
-        own_index = m.counted.get(term)
-        named.append(own_index if own_index is not None else index(("value", term)))
+    named = [m.whole(m.broadcast(p, shape)) for p in places]
     return Tensor(tuple(out_shape), m.at(x, [*named, *own[len(shape) :]]))
 
 
@@ -433,6 +437,10 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
         lambda *ps: m.scaled(_product(m, ps), scale), *xs),
     **{name: _named(name) for name in ("tanh", "sin", "cos", "erf", "sigmoid", "tan")},
     "absolute": _named("absolute"), "relu": _unary(lambda m, p: m.relu(p)),
+    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, m.algebra.function(f"leaky {slope:.7g}", x.term)),
+    "moved_towards": lambda m, x, y, *, share: m.elementwise(lambda p, q: _combined(m, (1 - share, p), (share, q)), x, y),
+    "variance_of_scale": lambda m, x, *, eps, factor: Tensor(x.shape, m.scaled(
+        m.algebra.subtract(m.algebra.power(x.term, -2.0), m.algebra.number(eps)), factor)),
     "relu_masked": _unary(lambda m, p: m.relu(p)),
     "silu": _unary(lambda m, p: m.algebra.mul(p, m.algebra.function("sigmoid", p))),
     "gelu": _unary(_gelu), "gelu_tanh": _unary(_gelu_tanh),

@@ -119,8 +119,24 @@ class Prover:
             return x
         first, order = self._first_layout(x)
         self._cuts[is_a, value] = (first.term, first.shape)
-        atom = self._atom(first.shape, "cut", first.shape, first.term, moves=self.algebra.moves(first.term))
-        return self._seen(atom, [order.index(k) for k in range(len(order))])
+        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+
+    def _standing(self, x: Tensor) -> Tensor:
+        """The tensor that stands for a term; for one that is a single element of one, that."""
+        terms = self.algebra.terms[x.term]
+        if len(terms) == 1 and all(c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.algebra.factors[m[0][0]][0] == "at"
+                                   for m, c in terms.items()):  # fmt: skip
+            return x
+        moves = self.algebra.moves(x.term)
+        atom = self._atom(x.shape, "cut", x.shape, x.term, moves=moves)
+        if moves:
+            number = self._numbered["cut", x.shape, x.term]
+            if number not in self.algebra.stopped:
+                still = self._standing(Tensor(x.shape, self.algebra.stop(x.term)))
+                ((m, _),) = self.algebra.terms[still.term].items()
+                factor = self.algebra.factors[m[0][0]]
+                self.algebra.stopped[number] = factor[1]
+        return atom
 
     def _first_layout(self, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
         """The same layout of a tensor, however it lies: as it is then, and the order of its axes."""
@@ -183,7 +199,8 @@ class Prover:
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
         first, order = self._first_layout(x)
-        atom = self._atom(first.shape, "leaf", first.shape, self.algebra.stop(first.term), moves=True)
+        first = self._standing(Tensor(first.shape, self.algebra.stop(first.term)))
+        atom = self._atom(first.shape, "leaf", first.shape, first.term, moves=True)
         return self._seen(atom, [order.index(k) for k in range(len(order))])
 
     def _by(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
@@ -241,6 +258,10 @@ class Prover:
         if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a]:
             if (e.name == "number" and array.size == 1) or not array.any():
                 return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
+        if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
+            np.array_equal(array, np.arange(len(array)))
+        ):  # fmt: skip
+            return Tensor(shape, self.algebra.element("count", self.meaning.axes(shape)))
         leaf = self._first[is_a].get(value)
         if leaf is not None and value in self._starts[is_a]:
             return self._start(is_a, value, leaf, shape)
@@ -356,7 +377,7 @@ class Prover:
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)
-        if e.kind == ACCUMULATE and e.detail[2]:
+        if e.kind == ACCUMULATE and e.detail[2] and value not in e.ins:  # not what was added by itself
             before = self.tensors.get((is_a, e.detail[3])) if len(e.detail) > 3 and e.detail[3] != ABSENT else None
             if before is None or before.shape != shape:
                 return self._unknown(is_a, value)
