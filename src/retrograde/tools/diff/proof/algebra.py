@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {
     "add": Rule("terms are added monomial by monomial", "reals"),
     "mul": Rule("products are distributed over sums", "reals"),
-    "power": Rule("(c·m)^e = c^e·m^e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
+    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
                   "where both sides are defined: bases of roots are not negative"),
     "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a", "reals, a > 0 under a logarithm"),
     "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
@@ -281,16 +281,22 @@ class Algebra:
             return self.number(1.0)
         if len(terms) == 1:
             ((m, c),) = terms.items()
-            if e == int(e) or (c > 0 and all(self._is_positive(f, k) for f, k in m)):
+            if e == int(e):
                 return self.term({tuple((f, round(k * e, 9)) for f, k in m): c**e})
+            if c > 0 and all(self._is_positive(f, k) for f, k in m):
+                found: dict[int, float] = {}
+                for f, k in m:
+                    base = f if self._is_positive(f, 1.0 if k % 2 == 0 else k) else self.factor("function", "absolute", self.single(f))
+                    found[base] = found.get(base, 0.0) + round(k * e, 9)
+                return self.term({tuple(sorted(found.items())): c**e})
             if c > 0:
                 return self.term({((self.factor("power", self.term({m: 1.0})), e),): c**e})
             return self.single(self.factor("power", p), e)
         if e == int(e) and 1 <= e <= 4:
-            found = p
+            product = p
             for _ in range(int(e) - 1):
-                found = self.mul(found, p)
-            return found
+                product = self.mul(product, p)
+            return product
         if not terms:
             return self.single(self.factor("power", p), e)
         # The first coefficient comes out, so that multiples of one sum are powers of one factor; so do common factors.
@@ -300,7 +306,7 @@ class Algebra:
         for m in terms:
             own = dict(m)
             common = {f: min(k, own[f]) for f, k in common.items() if f in own and (k > 0) == (own[f] > 0)
-                      and (e == int(e) or self._is_positive(f, k))}  # fmt: skip
+                      and (e == int(e) or self._is_positive(f, 1.0))}  # fmt: skip
         out = tuple(sorted(common.items()))
         inverse = tuple((f, -k) for f, k in out)
         rest = self.term({self._product(m, inverse): x / c for m, x in terms.items()})

@@ -60,10 +60,10 @@ class Proof:
 class Prover:
     """The state of a search."""
 
-    def __init__(self, alignment: Alignment) -> None:
+    def __init__(self, alignment: Alignment, algebra: Algebra | None = None) -> None:
         self.alignment = alignment
         self.sides = {True: alignment.a, False: alignment.b}
-        self.algebra = Algebra()
+        self.algebra = algebra or Algebra()
         self.meaning = Meaning(self.algebra)
         self.tensors: dict[tuple[bool, int], Tensor] = {}
         self.lemmas: list[Lemma] = []
