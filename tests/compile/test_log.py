@@ -36,7 +36,9 @@ def test_nothing_is_said_and_nothing_is_put_together_unless_somebody_listens(sai
     assert said(lambda: jit(lambda x: x * 2)(np.ones(3))) == []
 
 
-def test_what_is_compiled_is_said_with_its_operands_and_times(said):
+def test_what_is_compiled_is_said_with_its_operands_and_times(said, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where its program is not on the disk
+
     def step(x):
         return rg.sum(x * x)
 

@@ -70,22 +70,29 @@ FUNCTIONS: list[Row] = []
 class Row(NamedTuple):
     """What the report says of a function: how often it was called, how often Python ran to trace it, from how many traces calls
     run (one in which sizes vary is one), how many calls ran traced code, how many segments the deferred ones had, and why they
-    were deferred, or sizes do not share a trace."""
+    were deferred, or sizes do not share a trace. short: how many more calls ran traced code, all of it in machine code."""
 
     name: str
     file: str
     line: int
     counts: dict[str, int]
     reasons: list[str]
+    short: np.ndarray
+
+    def counted(self) -> dict[str, int]:
+        """The counts, with all calls among them."""
+        more = int(self.short[0])
+        return {key: n + (more if key in ("calls", "compiled_calls") else 0) for key, n in self.counts.items()}
 
     def why(self) -> list[str]:
         """Why calls ran as they are."""
-        if self.reasons or not self.counts["calls"] or self.counts["compiled_calls"] or self.counts["segments"]:
+        counts = self.counted()
+        if self.reasons or not counts["calls"] or counts["compiled_calls"] or counts["segments"]:
             return list(self.reasons)
         return ["each call was a first one of its kind, or part of such a call of another function: these run as they are"]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "file": self.file, "line": self.line, **self.counts, "reasons": self.why()}
+        return {"name": self.name, "file": self.file, "line": self.line, **self.counted(), "reasons": self.why()}
 
 
 class Report:
@@ -101,7 +108,7 @@ class Report:
     def __str__(self) -> str:
         lines = []
         for row in self.rows:
-            counts = ", ".join(f"{k} {n}" for k, n in row.counts.items())
+            counts = ", ".join(f"{k} {n}" for k, n in row.counted().items())
             lines.append(f"{row.name} ({row.file}:{row.line}): {counts}")
             lines += [f"    {reason}" for reason in row.why()]
         return "\n".join(lines) or "nothing was compiled"
@@ -168,7 +175,7 @@ class Compiled:
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
             0 if code is None else code.co_firstlineno,
-            {"calls": 0, "traced": 0, "versions": 0, "compiled_calls": 0, "segments": 0}, [],
+            {"calls": 0, "traced": 0, "versions": 0, "compiled_calls": 0, "segments": 0}, [], np.zeros(1, np.int64),
         )  # fmt: skip
         FUNCTIONS.append(self.row)
 
@@ -190,9 +197,6 @@ class Compiled:
                     self.row.counts["calls"] += 1
                     return self._failed(of, args, args, kwargs)
                 if out is not MISSED:
-                    counts = self.row.counts
-                    counts["calls"] += 1
-                    counts["compiled_calls"] += 1
                     return out
         trace = getattr(TRACING, "now", None) if ACTIVE else None
         if trace is not None and trace.leaves:  # part of what is being traced
@@ -299,7 +303,7 @@ class Compiled:
             return
         version.short = True
         places = [*((some, None) for some in empty), *self._steady()]
-        call = None if version.trace.inlined else version.shortcut(args, places)
+        call = None if version.trace.inlined else version.shortcut(args, places, self.row.short)
         if call is not None:
             self._shortcuts = [(call, version), *self._shortcuts[: SHORTCUTS - 1]]
 
@@ -347,10 +351,11 @@ class Compiled:
         self._astray += 1
         if self._astray == SELDOM:
             self.row.reasons.append("it decides on elements, and some calls go another way than those before")
-        if self._astray > ASTRAY and self._astray > self.row.counts["compiled_calls"]:
+        compiled = self.row.counted()["compiled_calls"]
+        if self._astray > ASTRAY and self._astray > compiled:
             self._defer("it decides on elements, and in ever other ways")
             return False
-        earned = self._branches < BRANCHES and self.row.counts["compiled_calls"] >= self._branches
+        earned = self._branches < BRANCHES and compiled >= self._branches
         return self._astray >= SELDOM and earned
 
     def _trace(

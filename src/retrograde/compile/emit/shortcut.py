@@ -48,7 +48,7 @@ _LAYOUT = Layout(
     {"array": np.ndarray, "none": None, "true": True, "false": False, "zero": 0, "empty": (), "_grad": "_grad", "missed": MISSED,
      "tuple": tuple, "leaf": Accumulate},
     ("new", "looks", "look_count", "rest", "arguments", "argument_count", "taken", "taken_count", "captured", "captured_count",
-     "compiled", "results", "result_count", "steps", "step_count", "then"),
+     "compiled", "results", "result_count", "steps", "step_count", "then", "counter"),
 )  # fmt: skip
 
 # Kinds of looks. Each has four words: the kind, where it looks, what else it needs, and what is to be there. The looks into one
@@ -167,7 +167,8 @@ class Call(NamedTuple):
     """What a call does. arguments: those that it takes, each another tensor; looks, rest: what is to be as it was, and a function
     that says whether the rest is; taken: of which arguments `compiled` is given the arrays, in its order; captured: the tensors
     of which it is given them after these; results: of each leaf of the result what it is, as `Version` has it; tree: of which
-    containers. then: what is called instead, with the arguments, once they and all else are seen to be right."""
+    containers. counter: one int64, to which each call that returns a result adds 1. then: what is called instead, with the
+    arguments, once they and all else are seen to be right."""
 
     arguments: Sequence[Given]
     looks: Sequence[Look]
@@ -177,6 +178,7 @@ class Call(NamedTuple):
     compiled: Callable[..., tuple[Any, ...]]
     results: Sequence[tuple[str, Any, Any]]
     tree: TreeDef
+    counter: np.ndarray
     then: Callable[..., Any] | None = None
 
 
@@ -203,7 +205,7 @@ def call(of: Call) -> Callable[..., Any] | None:
         "rest": 0 if of.rest is None else id(of.rest), "arguments": arguments, "argument_count": len(specs), "taken": taken,
         "taken_count": len(taken), "captured": captured, "captured_count": len(captured), "compiled": id(of.compiled),
         "results": made, "result_count": len(made) // 3, "steps": told, "step_count": len(steps) // 2,
-        "then": 0 if of.then is None else id(of.then),
+        "then": 0 if of.then is None else id(of.then), "counter": of.counter.ctypes.data,
     }  # fmt: skip
     return _function("call", given, of)
 
@@ -402,8 +404,14 @@ def _call() -> str:
     code.when(code.compared("ne", "ptr", rest, "null"), others)
     then = code.word("then")
 
+    def returned(result: str) -> None:
+        code.expect(code.compared("ne", "ptr", result, "null"), "failed")
+        counter = code.word("counter")
+        code.store("i64", code.add(code.load("i64", counter, 0), 1), counter, 0)
+        code.do(f"ret ptr {result}")
+
     def end() -> None:
-        code.do(f"ret ptr {code.call('PyObject_Vectorcall', f'ptr {then}, ptr %args, i64 %count, ptr null')}")
+        returned(code.call("PyObject_Vectorcall", f"ptr {then}, ptr %args, i64 %count, ptr null"))
         code.label(f"beyond{code.fresh()}")
 
     code.when(code.compared("ne", "ptr", then, "null"), end)
@@ -451,7 +459,7 @@ def _call() -> str:
 
     code.each(number, result)
     code.call("Py_DecRef", f"ptr {found}")
-    code.do(f"ret ptr {container(code, leaves, number)}")
+    returned(container(code, leaves, number))
     code.label("failed")  # the exception is set; where there was no memory, what has been made stays
     code.do("ret ptr null")
     code.label("other")

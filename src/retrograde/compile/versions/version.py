@@ -543,13 +543,15 @@ class Version:
             found = [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
         return [x if type(x) is _ndarray else calls.elements(x) for x in found] if ACTIVE else found
 
-    def shortcut(self, args: Sequence[Value], places: Sequence[tuple[Any, Any]] = ()) -> Callable[..., Any] | None:
+    def shortcut(
+        self, args: Sequence[Value], places: Sequence[tuple[Any, Any]] = (), counter: np.ndarray | None = None
+    ) -> Callable[..., Any] | None:
         """A function of the arguments of a call that does what `run` does, behind what `holds` looks at, or returns MISSED: where
         they are nothing but tensors like these, each another one, without a gradient, and the call leaves nothing behind; None
         elsewhere. It takes a tenth of the time for small arrays.
 
         places: where else everything has to be as it is now: entries of dicts and lists by their key, and (None) the number of
-        entries."""
+        entries. counter: one int64, to which each such call adds 1."""
         if type(self.compiled) is pipeline.Growing:  # which is replaced
             return None
         plain_ = all(isinstance(x, Value) for x in self.captured) and all(i < len(args) for i in self._given)
@@ -570,9 +572,12 @@ class Version:
             forward, results = self.forward or self._forward(), [(more[0], what) for _, what, more in gives.kinds]
             then = forward.recorder(len(args), self._given, self.captured, results, gives.tree)
         arguments = [shortcut.Given(type(x), x._a.shape, x._a.dtype, type(x._node)) for x in args]
+        counter = np.zeros(1, np.int64) if counter is None else counter
         return shortcut.call(
-            shortcut.Call(arguments, *looks, self._given, self.captured, self.compiled, gives.kinds, gives.tree, then)  # type: ignore[arg-type]
-        )
+            shortcut.Call(
+                arguments, *looks, self._given, self.captured, self.compiled, gives.kinds, gives.tree, counter, then,  # type: ignore[arg-type]
+            )
+        )  # fmt: skip
 
     def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
