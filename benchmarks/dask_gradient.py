@@ -1,7 +1,8 @@
 """The gradient of a logistic loss on a Dask array with two worker processes, beside the same written by hand with dask.array.
 
-Prints times, the largest memory of a worker, the sizes of both graphs, the differences from NumPy's float64, and how long it takes
-to record operations and to build a graph of 200 operations over 1,000 blocks. `python benchmarks/dask_gradient.py [--rows N]`.
+Prints times, the largest memory of a worker, the sizes of both graphs, the differences from NumPy's float64, and how long it
+takes to record operations and to build a graph of 200 operations over 1,000 blocks:
+`python benchmarks/dask_gradient.py [--rows N] [--repeat N]`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def labels(x: np.ndarray) -> np.ndarray:
 
 def data(count: int) -> tuple[Any, Any]:
     each = count // BLOCKS
-    x = da.map_blocks(rows, count=each, chunks=((each,) * BLOCKS, (COLUMNS,)), dtype=np.float32, meta=np.empty((0, 0), np.float32))
+    chunks, empty = ((each,) * BLOCKS, (COLUMNS,)), np.empty((0, 0), np.float32)
+    x = da.map_blocks(rows, count=each, chunks=chunks, dtype=np.float32, meta=empty)
     return x, x.map_blocks(labels, drop_axis=1, dtype=np.float32, meta=np.empty(0, np.float32))
 
 

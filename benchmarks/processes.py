@@ -2,7 +2,8 @@
 
 For each network samples a second beside one process's, with the batch of each process kept and with the whole batch kept; the
 share of a step in which backward waits for gradients of other processes; the machine's bytes a second in `all_reduce` by
-size; and the steps' times beside what the model of docs/processes.md makes of those. RETROGRADE_TORCH_PYTHON names an interpreter that has PyTorch, whose figures on gloo stand beside.
+size; and the steps' times beside what the model of docs/processes.md makes of those.
+RETROGRADE_TORCH_PYTHON names an interpreter that has PyTorch, whose figures on gloo stand beside.
 """
 
 from __future__ import annotations
@@ -111,8 +112,11 @@ dist.destroy_process_group()
 
 
 def predicted(alone: float, size: int, rates: dict[str, float], count: int, cores: int) -> tuple[float, float]:
-    """The least and the longest time of a step on `count` processes, as docs/processes.md models it: that of one process for each
-    process on a core, and the time to reduce `size` bytes, of which backward, two thirds of a step, hides all it can or nothing."""
+    """The least and the longest time of a step on `count` processes, as docs/processes.md models it.
+
+    That of one process, as often as processes share a core, and the time to reduce `size` bytes, of which backward, two thirds
+    of a step, hides what it can, or nothing.
+    """
     spans = {int(n): int(n) / rate for n, rate in rates.items()}
     small, large = min(spans), max(spans)
     latency, rate = spans[small], (large - small) / (spans[large] - spans[small])

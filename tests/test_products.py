@@ -262,16 +262,18 @@ def test_batches_that_go_to_blas(batches):
         products.batched(x, np.ones((3, 12, 20), np.float32))
 
 
+@pytest.mark.parametrize("theirs", [AVX512, AVX2], ids=lambda kind: f"BLAS for {kind.name}")
 @pytest.mark.parametrize("kind", [AVX512, AVX2], ids=lambda kind: kind.name)
-def test_where_there_is_a_pool_blas_shares_no_small_products_out(monkeypatch, kind):
+def test_where_there_is_a_pool_blas_shares_no_small_products_out(monkeypatch, kind, theirs):
     calls = []
     function = products.translated("f")
-    monkeypatch.setattr(llvm, "processor", lambda: kind)  # OpenBLAS has another order of sums for AVX2
+    monkeypatch.setattr(llvm, "processor", lambda: kind)
+    monkeypatch.setattr(products.blas, "adds_as_avx2", lambda: theirs is AVX2)  # in another order
     monkeypatch.setitem(products._generated, "f", lambda *args: (calls.append(args[3].shape), function(*args))[1])
     shapes = [(64, 64, 64), (80, 80, 80), (128, 128, 128)]  # at most 2^18 multiplications, fewer and more than 2^20
     before = threads.count()
     try:
-        alone = [(128, 128)] if kind is AVX512 else [(80, 80), (128, 128)]
+        alone = [(128, 128)] if kind is theirs is AVX512 else [(80, 80), (128, 128)]
         for count, generated in ((1, alone), (2, [(80, 80), (128, 128)])):
             threads.set_count(count)
             for m, k, n in shapes:

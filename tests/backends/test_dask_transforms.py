@@ -95,7 +95,8 @@ def test_derivatives_of_divided_parameters_are_divided(name: str) -> None:
 
 
 def test_every_scheduler_gives_the_same_bits() -> None:
-    x, y = (da.from_array(a.astype(np.float32), chunks=(7, *a.shape[1:])) for a in (RNG.normal(size=(64, 5)), RNG.normal(size=64)))
+    given = RNG.normal(size=(64, 5)), RNG.normal(size=64)
+    x, y = (da.from_array(a.astype(np.float32), chunks=(7, *a.shape[1:])) for a in given)
     found = rg.value_and_grad(loss)(rg.asarray(WEIGHTS.astype(np.float32)), rg.asarray(x), rg.asarray(y))
     key = rg.random.key(3)
     found += rg.random.uniform(key, like=x), rg.random.normal(key, like=x), rg.random.integers(key, 0, 9, like=x)

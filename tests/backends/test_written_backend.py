@@ -28,12 +28,13 @@ import test_backends as table
 wrap = table.arrays_of("array_api_strict")
 listed = table.expected_failures("array_api_strict")
 found = {name: table.outcome(name, wrap, second=step == 1) for name in table.NAMES[::step]}
-json.dump([{name: why for name, why in found.items() if bool(why) != (name in listed)}, len(listed), len(table.NAMES)], sys.stdout)
+differing = {name: why for name, why in found.items() if bool(why) != (name in listed)}
+json.dump([differing, len(listed), len(table.NAMES)], sys.stdout)
 """
 
 
 def compared(step: int) -> tuple[dict[str, str], int, int]:
-    """The primitives, every `step`-th, that differ from array_api_strict-xfails.txt; how many that has, and how many there are."""
+    """Of every `step`-th primitive those that differ from array_api_strict-xfails.txt, how many it has and how many there are."""
     given = json.dumps([BLOCKS, str(HERE), step])
     done = subprocess.run([sys.executable, "-c", WORKER], input=given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -622,3 +622,54 @@ def test_what_is_too_large_for_the_stack_lies_in_memory(monkeypatch):
     found = rg_leaves(jit(f)(*given))
     for x, y in zip(found, wanted):
         np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize(
+    "shapes, axis",
+    [
+        ([(3, 4, 5)] * 3, 2), ([(3, 4, 5), (3, 4, 1), (3, 4, 33)], 2), ([(3, 4, 5), (3, 1, 5)], 1), ([(1, 4), (3, 4)], 0),
+        ([(7,)] * 20, 0), ([()] * 3, None), ([(5, 2)] * 4, None), ([(2, 3), (2, 3)], -1), ([(2, 0), (2, 3)], 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.complex64])
+def test_arrays_side_by_side_are_written_by_the_code_around_them(shapes, axis, dtype):
+    rng = np.random.default_rng(0)
+    arrays = [np.array(rng.integers(-9, 9, shape)).astype(dtype) for shape in shapes]
+
+    def f(*xs):
+        made = [xs[0] * 2, *xs[1:]]
+        both = rg.stack(made, axis=1 if xs[0].ndim else 0) if axis is None else rg.concat(made, axis=axis)
+        return both, both + 1, rg.sum(xs[0] * xs[0])
+
+    for layout in (arrays, [x.T.copy().T for x in arrays]):  # which lie in another order
+        for found, expected in zip(arrays_of(jit(f)(*layout)), arrays_of(f(*map(rg.asarray, layout))), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    pieces = emitted(f, *arrays).pieces
+    alone = [piece.prim.name for piece in pieces if not isinstance(piece, machine.Segment)]
+    plain = dtype in (np.float32, np.float64) and all(x.size for x in arrays)
+    assert not plain or alone == []
+
+
+def test_arrays_side_by_side_without_code_around_them_are_numpys():
+    pieces = emitted(lambda x, y: rg.concat([x, y], axis=0), draws(3, 4), draws(2, 4)).pieces
+    assert [piece.prim.name for piece in pieces] == ["concatenate"]
+    text = jit(lambda x, y: rg.concat([x * 2, y], axis=0) * 3).lower(draws(3, 4), draws(2, 4)).text()
+    assert "2 arrays side by side, in 1 rows" in text
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_first_call_translates_its_modules_side_by_side(count, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(threads, "_count", count)
+    asked = []
+    meanwhile = llvm.meanwhile
+    monkeypatch.setattr(llvm, "meanwhile", lambda modules, n: asked.append((len(modules), n)) or meanwhile(modules, n))
+    x, w, v = draws(256, 300), draws(300, 512, seed=1), draws(512, 3, seed=2)
+
+    def f(x, w, v):
+        return rg.sum(rg.tanh(rg.matmul(x, w)) @ v)
+
+    np.testing.assert_allclose(jit(f)(x, w, v).item(), f(*map(rg.asarray, (x, w, v))).item(), rtol=1e-4)
+    assert asked == [(1, count)]  # and the products' beside it
+    jit(lambda x: rg.sum(rg.sin(x) * 3))(x)
+    assert len(asked) == 1  # there is one alone

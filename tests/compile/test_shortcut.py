@@ -327,3 +327,64 @@ def test_an_exception_in_compiled_code_is_the_functions_own():
     with pytest.raises(type(wanted.value)):
         calls(bad)
     assert np.array_equal(calls(good), np.eye(2))
+
+
+def test_a_dialects_call_looks_at_what_is_switched_on_around_it():
+    x, w = torch.ones(2, 3), torch.ones(3, 2)
+    f = torch.compile(lambda x, w: (torch.matmul(x, w), torch.ones(1)))
+    row = f.row.counts
+
+    def compiled():
+        before = row["compiled_calls"]
+        found = f(x, w)
+        return [y.dtype for y in found], row["compiled_calls"] > before
+
+    for _ in range(4):
+        expected = compiled()
+    assert expected == ([torch.float32] * 2, True)
+    (short, _), = f._shortcuts
+    assert short(x, w) is not shortcut.MISSED
+    with torch.autocast("cpu"):
+        assert short(x, w) is shortcut.MISSED
+        assert compiled()[0][0] == torch.bfloat16
+        with torch.autocast("cpu", enabled=False):
+            assert short(x, w) is not shortcut.MISSED
+            assert compiled() == expected
+        assert compiled()[0][0] == torch.bfloat16
+    assert compiled() == expected
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert short(x, w) is shortcut.MISSED
+        assert compiled()[0][1] == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    with torch.inference_mode():
+        assert short(x, w) is shortcut.MISSED
+    seen = []
+    hook = torch.nn.modules.module.register_module_forward_hook(lambda *given: seen.append(1))
+    assert short(x, w) is shortcut.MISSED
+    hook.remove()
+    assert short(x, w) is not shortcut.MISSED
+    assert compiled() == expected
+
+
+def test_a_region_of_another_thread_is_its_own():
+    x, w = torch.ones(2, 3), torch.ones(3, 2)
+    f = torch.compile(torch.matmul)
+    for _ in range(4):
+        f(x, w)
+    inside, done = threading.Event(), threading.Event()
+
+    def other():
+        with torch.autocast("cpu"):
+            inside.set()
+            done.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait()
+    assert f(x, w).dtype == torch.float32
+    done.set()
+    thread.join()
+    assert f(x, w).dtype == torch.float32
+    assert f._shortcuts[0][0](x, w) is not shortcut.MISSED

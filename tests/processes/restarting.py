@@ -1,4 +1,4 @@
-"""Run on any number of processes: 8 steps of data-parallel training from a checkpoint, which process 0 writes anew. Prints losses.
+"""Run on any number of processes: 8 steps of data-parallel training from a checkpoint, which process 0 writes. Prints losses.
 
 `restarting.py FILE`: goes on from FILE if it is there. The data's order is a function of the step alone.
 """

@@ -54,6 +54,13 @@ one_thread = _OneThread()
 
 
 @functools.cache
+def adds_as_avx2() -> bool:
+    """Whether OpenBLAS multiplies matrices by its code for AVX2, which adds in another order than that for AVX-512: a processor
+    that it does not know, as Zen 5 is to version 0.3.31, is a Haswell to it whatever it can do."""
+    return any(getattr(library, "architecture", "") in ("Haswell", "Zen") for library in _libraries(False))
+
+
+@functools.cache
 def _libraries(scipys: bool) -> list[Any]:
     """The BLAS libraries that are loaded, SciPy's own among them once its linear algebra is: 2 ms to look for them."""
     from threadpoolctl import ThreadpoolController

@@ -25,7 +25,8 @@ def _moment(name: str) -> Callable[..., Any]:
         count = math.prod(x.shape[i] for i in axis)
         if count <= correction.get("correction", 0) or x.dtype.itemsize == 2 or x.dtype.kind != "f":
             return NotImplemented
-        return getattr(x, name)(axis=axis, keepdims=keepdims, **{"ddof": n for n in correction.values()})
+        freedom = {"ddof": correction["correction"]} if correction else {}
+        return getattr(x, name)(axis=axis, keepdims=keepdims, **freedom)
 
     return way
 

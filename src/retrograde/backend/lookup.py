@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -121,11 +120,9 @@ class Backend:
         """NumPy's array as one of this type, where `like` is."""
         return self.asarray(array)
 
-    def in_blocks(
-        self, make: Callable[[int, tuple[int, ...]], np.ndarray], shape: tuple[int, ...], dtype: np.dtype, like: Any
-    ) -> Any:
-        """An array of this type, where `like` is and in its blocks if they have its shape: `make(number, shape)` gives each block,
-        as NumPy's, of which most libraries have one."""
+    def in_blocks(self, make: Any, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
+        """An array of this type, where `like` is and in its blocks if it has the shape: `make(number, shape)` gives each block
+        as NumPy's array. Most libraries have one."""
         return self.from_host(make(0, shape), like)
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:

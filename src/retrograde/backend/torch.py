@@ -18,7 +18,6 @@ if not hasattr(torch, "_C"):
 
 import array_api_compat.torch as compat  # only with PyTorch itself
 
-
 _FURTHER = {
     "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0", "y1": "bessel_y1", "k0": "modified_bessel_k0",
     "k1": "modified_bessel_k1", "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1",

@@ -288,7 +288,7 @@ class Compiled:
             out = self._f(*args, **kwargs)
             counts["segments"] += max(trace.segments - before, 1)
             return out
-        out, segments = deferred.run(self.row.name, roots, leaves, lambda: self._f(*args, **kwargs))
+        out, segments = deferred.run(self.row.name, roots, leaves, functools.partial(self._f, *args, **kwargs))
         counts["segments"] += segments.segments
         return out
 

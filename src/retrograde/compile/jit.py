@@ -113,7 +113,7 @@ class Jit:
             self._tell(key, scalars)
             arrays = [x._a for x in leaves]
             version, reason = self._versions.of_sizes(
-                key, arrays, scalars, lambda axes: self._traced(found, leaves, tree, scalars, axes)
+                key, arrays, scalars, functools.partial(self._traced, found, leaves, tree, scalars)
             )
             if version is None:
                 if reason is not None:

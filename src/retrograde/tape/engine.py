@@ -383,7 +383,7 @@ def run(
                 if leaves.issuperset(roots):
                     _free(passed, policy)
                     found = dict(zip(roots, gradients))
-                    return [found.get(edge) for edge in inputs or ()]
+                    return list(map(found.get, inputs or ()))
             elif inputs is not None:
                 if not roots:
                     return [None]
@@ -435,7 +435,7 @@ def run(
                 refresh()
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
-    return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+    return [] if inputs is None else list(map(this.captured.get, inputs))
 
 
 def run_one(
@@ -495,7 +495,10 @@ def handed_out(output: Value, inputs: Sequence[Any], retain_graph: bool | None) 
     node.ready, joint.foresight.pulled = None, True
     if not retain_graph and (saved or cls._policy.frees_all):
         node.saved = FREED
-    return tuple([make(cls, found[at]) for at in joint.ordered])
+    results = list[Any]()
+    for at in joint.ordered:
+        results.append(make(cls, found[at]))
+    return tuple(results)
 
 
 _DEEP = 40

@@ -158,3 +158,32 @@ def test_the_density_of_a_continuous_bernoulli_is_one_in_all(logits):
     density = d.log_prob(x.float()).exp().double()
     assert torch.trapezoid(density, x).item() == pytest.approx(1, abs=2e-5)
     assert torch.trapezoid(density * x, x).item() == pytest.approx(d.mean.item(), abs=2e-5)
+
+
+@pytest.mark.parametrize("logits", [-1e3, -100.0, 100.0, 1e3])
+def test_a_continuous_bernoulli_has_finite_derivatives_for_any_log_odds(logits):
+    given = torch.tensor(logits, requires_grad=True)
+    d = D.ContinuousBernoulli(logits=given)
+    x = torch.tensor([0.0, 1e-3, 0.5, 0.999, 1.0])
+    assert d.mean.item() == pytest.approx(0.5 + np.sign(logits) * (0.5 - 1 / abs(logits)), abs=1e-6)
+    size, above = abs(logits), max(logits, 0)
+    cdf = [np.expm1(-size * v) / np.expm1(-size) * np.exp(-above * (1 - v)) for v in x.tolist()]
+    assert d.cdf(x).tolist() == pytest.approx(cdf, rel=1e-4)
+    for value in (d.mean, d.variance, d.log_prob(x).sum(), d.cdf(x).sum(), d.entropy()):
+        assert torch.isfinite(value)
+        assert torch.isfinite(torch.autograd.grad(value, given)[0])
+
+
+def test_divergences_of_trials_that_are_certain():
+    """Values and derivatives where a probability is 0 or 1."""
+    p = torch.tensor([0.0, 0.0, 1.0, 1.0, 0.3], requires_grad=True)
+    q = torch.tensor([0.0, 0.3, 1.0, 0.3, 1.0], requires_grad=True)
+    expected = [0.0, -np.log(0.7), 0.0, -np.log(0.3), np.inf]
+    for found, n in ((D.kl_divergence(D.Bernoulli(p), D.Bernoulli(q)), 1), (
+        D.kl_divergence(D.Binomial(4, p), D.Binomial(4, q)), 4)):  # fmt: skip
+        np.testing.assert_allclose(found.detach().numpy(), n * np.array(expected), rtol=1e-5)
+        for gradient in torch.autograd.grad(found.sum(), (p, q)):
+            assert torch.isfinite(gradient).all()
+    p, q = torch.tensor([1.0, 1.0, 0.5]), torch.tensor([0.5, 1.0, 1.0])
+    found = D.kl_divergence(D.Geometric(p), D.Geometric(q))
+    np.testing.assert_allclose(found.numpy(), [np.log(2), 0.0, np.inf], rtol=1e-6)

@@ -578,6 +578,18 @@ torch.float64
 tensor([1., 1.])
 """,
     ),
+    "what multinomial draws is contiguous": (
+        """\
+import torch
+torch.manual_seed(0)
+drawn = torch.multinomial(torch.ones(4, 6), 3)
+print(drawn.view(2, 6), drawn.stride())
+""",
+        """\
+tensor([[2, 4, 1, 5, 0, 3],
+        [5, 0, 4, 4, 2, 5]]) (3, 1)
+""",
+    ),
 }
 
 

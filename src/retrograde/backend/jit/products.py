@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import blas
 from . import llvm, matvec, threads
 from .operands import aligned
 from .processor import AVX2
@@ -73,7 +74,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         return _plus(_of_vectors(x, y), bias)
     work = size * y.shape[1]
     # OpenBLAS's sums for AVX2 have another order, so that one thread must not take them where several do not.
-    if work < LEAST and (work <= ALONE or (threads.count() == 1 and llvm.processor() is not AVX2)):
+    if work < LEAST and (work <= ALONE or (threads.count() == 1 and _blas_adds_alike())):
         return _plus(x.dot(y), bias)
     char = x.dtype.char
     function = _generated[char] if char in _generated else _set_up(char)
@@ -89,6 +90,11 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     if not depth:
         return _plus(_by_blas(x, y), bias)
     return computed(function, x, y, bias, depth)
+
+
+def _blas_adds_alike() -> bool:
+    """Whether BLAS adds in the order in which generated code does, so that it makes no difference who multiplies."""
+    return llvm.processor() is not AVX2 and not blas.adds_as_avx2()
 
 
 def computed(function: Callable[..., None], x: np.ndarray, y: np.ndarray, bias: np.ndarray | None, depth: int) -> Any:

@@ -582,7 +582,7 @@ class Stream:
                 race = (probs / self.exponential(probs.shape, 1.0, kind)).astype(F64)
             if count == 1:
                 return np.argmax(race, axis=-1, keepdims=True)
-            return np.argsort(-race, axis=-1, kind="stable")[..., :count]
+            return np.ascontiguousarray(np.argsort(-race, axis=-1, kind="stable")[..., :count])
         bounds = np.cumsum(weights, axis=-1)
         bounds /= bounds[..., -1:]
         rows = bounds.reshape(-1, categories).astype(F64, copy=False)

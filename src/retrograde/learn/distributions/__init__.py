@@ -7,6 +7,9 @@ the dialect's, and the operations, in their order, are the same:
 
     Normal.log_prob(f, x, loc, scale)
 
+`f.times_log(a, x)` and `f.times_log1p(a, x)` are a log x and a log(1 + x), with what the framework makes of 0 log 0 and of an x
+outside; where 0 is meant, formulas say `f.xlogy` and `f.xlog1py`.
+
 `divergences.py` holds the Kullback-Leibler divergences by pairs of families, `transforms.py` maps with their inverses and
 the logarithms of their slopes. Draws are not here: each dialect has its own random stream.
 """

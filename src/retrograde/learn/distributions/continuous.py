@@ -178,7 +178,7 @@ Gamma = Family(
     mean=lambda f, c, rate: c / rate,
     mode=lambda f, c, rate: f.clamp((c - 1) / rate, 0, None),
     variance=lambda f, c, rate: c / rate**2,
-    log_prob=lambda f, x, c, rate: f.xlogy(c, rate) + f.xlogy(c - 1, x) - rate * x - f.lgamma(c),
+    log_prob=lambda f, x, c, rate: f.times_log(c, rate) + f.times_log(c - 1, x) - rate * x - f.lgamma(c),
     cdf=lambda f, x, c, rate: f.gammainc(c, rate * x),
     entropy=lambda f, c, rate: c - f.log(rate) + f.lgamma(c) + (1.0 - c) * f.digamma(c),
     natural=lambda f, c, rate: (c - 1, -rate),
@@ -328,7 +328,7 @@ Beta = Family(
     "Beta", "Numbers in [0, 1] with the concentrations of one and of zero.", "concentration1 concentration0",
     mean=lambda f, a, b: a / (a + b),
     variance=_beta_variance,
-    log_prob=lambda f, x, a, b: f.xlogy(a - 1, x) + f.xlog1py(b - 1, -x) - _log_beta(f, a, b),
+    log_prob=lambda f, x, a, b: f.times_log(a - 1, x) + f.times_log1p(b - 1, -x) - _log_beta(f, a, b),
     entropy=_beta_entropy,
     natural=lambda f, a, b: (a, b),
     log_normaliser=_log_beta,
@@ -350,7 +350,7 @@ Dirichlet = Family(
     "Dirichlet", "Points of the simplex with the given `concentration`.", "concentration",
     mean=lambda f, c: c / f.sum(c, True),
     variance=_dirichlet_variance,
-    log_prob=lambda f, x, c: f.sum(f.xlogy(c - 1.0, x)) + f.lgamma(f.sum(c)) - f.sum(f.lgamma(c)),
+    log_prob=lambda f, x, c: f.sum(f.times_log(c - 1.0, x)) + f.lgamma(f.sum(c)) - f.sum(f.lgamma(c)),
     entropy=_dirichlet_entropy,
     natural=lambda f, c: (c,),
     log_normaliser=lambda f, c: f.sum(f.lgamma(c)) - f.lgamma(f.sum(c)),
@@ -383,36 +383,40 @@ Kumaraswamy = Family(
 )  # fmt: skip
 
 
-def _away(f: F, odds: V, near: V) -> V:
-    return f.where(near, 1.0, odds)
+def _near_and_away(f: F, odds: V, near: V) -> tuple[V, V]:
+    """The log odds for the series and for the formulas, with a number at which they are harmless in the others' places."""
+    return f.where(near, odds, 0.0), f.where(near, 1.0, odds)
 
 
 def _log_mass(f: F, odds: V, near: V) -> V:
     """The log of the integral of e^(ax) over [0, 1]."""
-    a = _away(f, odds, near)
+    s, a = _near_and_away(f, odds, near)
     size = f.abs(a)
     mass = f.clamp(a, 0, None) + f.log(-f.expm1(-size) / size)
-    return f.where(near, odds / 2 + odds**2 / 24 - odds**4 / 2880, mass)
+    return f.where(near, s / 2 + s**2 / 24 - s**4 / 2880, mass)
 
 
 def _tilted_mean(f: F, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
-    return f.where(near, 0.5 + odds / 12 - odds**3 / 720, -f.reciprocal(f.expm1(-a)) - f.reciprocal(a))
+    s, a = _near_and_away(f, odds, near)
+    bounded = f.clamp(a, -80.0, 80.0)  # where the exponential has long ceased to matter, but is still finite
+    return f.where(near, 0.5 + s / 12 - s**3 / 720, -f.reciprocal(f.expm1(-bounded)) - f.reciprocal(a))
 
 
 def _tilted_variance(f: F, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
-    spread = f.reciprocal(f.expm1(a)) * f.reciprocal(f.expm1(-a))
-    return f.where(near, 1 / 12 - odds**2 / 240 + odds**4 / 6048, f.reciprocal(a**2) + spread)
+    s, a = _near_and_away(f, odds, near)
+    bounded = f.clamp(a, -80.0, 80.0)
+    spread = f.reciprocal(f.expm1(bounded)) * f.reciprocal(f.expm1(-bounded))
+    return f.where(near, 1 / 12 - s**2 / 240 + s**4 / 6048, f.reciprocal(a**2) + spread)
 
 
 def _tilted_cdf(f: F, x: V, odds: V, near: V) -> V:
-    a, x = _away(f, odds, near), f.clamp(x, 0.0, 1.0)
-    return f.where(near, x, f.expm1(a * x) / f.expm1(a))
+    a, x = _near_and_away(f, odds, near)[1], f.clamp(x, 0.0, 1.0)
+    size = f.abs(a)
+    return f.where(near, x, f.exp(-f.clamp(a, 0, None) * (1 - x)) * f.expm1(-size * x) / f.expm1(-size))
 
 
 def _tilted_icdf(f: F, p: V, odds: V, near: V) -> V:
-    a = _away(f, odds, near)
+    a = _near_and_away(f, odds, near)[1]
     return f.where(near, p, f.log1p(p * f.expm1(a)) / a)
 
 

@@ -47,8 +47,15 @@ def divergence(p: Family, q: Family) -> Callable[[Any], Any]:
 @divergence(Bernoulli, Bernoulli)
 def _bernoulli(f: F, p: Any, q: Any) -> V:
     a, b = p.probs, q.probs
-    failures = f.xlog1py(1 - a, -a) - f.xlog1py(1 - a, -b)
-    return f.xlogy(a, a) - f.xlogy(a, b) + failures
+    return a * (f.log(a) - f.log(b)) + (1 - a) * (f.log1p(-a) - f.log1p(-b))
+
+
+def bernoulli_of_logits(f: F, p: Any, q: Any) -> V:
+    """Of things that have the log odds, too: for any of them, with derivatives of 0 where a probability is 0 or 1."""
+    ones = p.probs * (f.softplus(-q.logits) - f.softplus(-p.logits))
+    ones = f.where(p.probs == 0, 0.0, f.where(q.probs == 0, math.inf, ones))
+    zeros = (1 - p.probs) * (f.softplus(q.logits) - f.softplus(p.logits))
+    return ones + f.where(p.probs == 1, 0.0, f.where(q.probs == 1, math.inf, zeros))
 
 
 @divergence(Beta, Beta)
@@ -98,7 +105,7 @@ def _gamma(f: F, p: Any, q: Any) -> V:
 @divergence(Geometric, Geometric)
 def _geometric(f: F, p: Any, q: Any) -> V:
     a, b = p.probs, q.probs
-    return f.log(a / b) + (1 - a) / a * (f.log1p(-a) - f.log1p(-b))
+    return f.log(a / b) + (f.xlog1py(1 - a, -a) - f.xlog1py(1 - a, -b)) / a
 
 
 @divergence(Gumbel, Gumbel)
@@ -370,7 +377,6 @@ def _uniform_pareto(f: F, p: Any, q: Any) -> V:
 
 
 DIVERGENCES |= {
-    (Bernoulli, Poisson): lambda f, p, q: -Bernoulli.ask("entropy", f, p) - (p.probs * f.log(q.rate) - q.rate),
     (Beta, Uniform): lambda f, p, q: f.where(
         (q.low > 0.0) | (q.high < 1.0), math.inf, -Beta.ask("entropy", f, p) + f.log(q.high - q.low)),
     (ContinuousBernoulli, Exponential): lambda f, p, q: (

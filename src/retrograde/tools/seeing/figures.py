@@ -34,9 +34,7 @@ class Figures:
             self.norm = self.least = self.most = self.mean = math.nan
             self.zeros, self.sample, self.first = 0, flat, ()
             return
-        self.first = tuple(
-            a.ravel()[:FIRST].tolist() if a.flags.c_contiguous else a[_corner(a.ndim)].ravel()[:FIRST].tolist()
-        )
+        self.first = tuple(a.flat[:FIRST].tolist())
         self.zeros = int(flat.size - np.count_nonzero(flat))
         self.sample = flat[:: -(-flat.size // SAMPLE)].astype(np.float64)
         with np.errstate(all="ignore"):
@@ -58,14 +56,11 @@ class Figures:
         if not finite.size:
             return None
         low, high = float(finite.min()), float(finite.max())
-        if low == high:
+        span = high / 2 - low / 2  # halves, since the whole may be too large for a float
+        if not span:
             return low, high, [int(finite.size)]
-        counts, _ = np.histogram(finite, BINS, (low, high))
-        return low, high, counts.tolist()
-
-
-def _corner(ndim: int) -> tuple[Any, ...]:
-    return (*[slice(0, 2)] * (ndim - 1), slice(0, FIRST))
+        places = np.minimum((finite / 2 - low / 2) / span * BINS, BINS - 1).astype(np.int64)
+        return low, high, np.bincount(places, minlength=BINS).tolist()
 
 
 def norm(a: np.ndarray) -> float:

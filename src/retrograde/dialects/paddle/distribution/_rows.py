@@ -72,7 +72,8 @@ F = SimpleNamespace(
     floor=lambda x: x.floor(), full_like=lambda x, number: x * 0 + number, log_sigmoid=log_sigmoid,
     mahalanobis=lambda factor, x: summed(_solve(factor, _column(x)) ** 2, 2),
     mvlgamma=lambda x, p: sp.multigammaln(x, p=p), pad=_pad, positive=lambda x: x, sigmoid=sigmoid, sign=lambda x: x.sign(),
-    softplus=lambda x: softplus(x, beta=1.0, threshold=20.0), solve=_solve, sum=_sum, unit_sigmoid=sigmoid, where=_where,
+    softplus=lambda x: softplus(x, beta=1.0, threshold=20.0), solve=_solve, sum=_sum,
+    times_log=lambda a, x: a * ew.log(x), times_log1p=lambda a, x: a * ew.log1p(x), unit_sigmoid=sigmoid, where=_where,
 )  # fmt: skip
 """PaddlePaddle's functions as the formulas' vocabulary."""
 

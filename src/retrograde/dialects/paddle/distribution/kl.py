@@ -11,7 +11,7 @@ from ....learn.distributions import discrete as d
 from ....learn.distributions.divergences import DIVERGENCES
 from ....ops.elementwise import exp
 from ._rows import CLASSES, F, parameters_of
-from .discrete import Categorical
+from .discrete import Binomial, Categorical
 from .distribution import register_kl
 
 
@@ -27,7 +27,12 @@ for _family, _cls in CLASSES.items():
         register_kl(_cls, _cls)(_of(_family))
 
 
+@register_kl(Binomial, Binomial)
+def _binomial(p: Any, q: Any) -> Any:
+    return p.total_count * DIVERGENCES[d.Bernoulli, d.Bernoulli](
+        F, SimpleNamespace(probs=p._safe), SimpleNamespace(probs=q._safe))  # fmt: skip
+
+
 @register_kl(Categorical, Categorical)
 def _categorical(p: Any, q: Any) -> Any:
-    formula = DIVERGENCES[d.Categorical, d.Categorical]
-    return F.column(formula(F, *(SimpleNamespace(probs=exp(x._logs), logits=x._logs) for x in (p, q))))
+    return F.column(F.sum(exp(p._logs) * (p._logs - q._logs)))

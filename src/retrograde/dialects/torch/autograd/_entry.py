@@ -133,7 +133,7 @@ def grad(
     }  # fmt: skip
     if materialize_grads and (edges := _edges_among(inputs)):
         found = grad(ys, xs, gradients, retain_graph, create_graph, True, True, is_grads_batched)
-        if any(found[i] is None for i in edges):
+        if any(g is None for g in map(found.__getitem__, edges)):
             raise RuntimeError("grad: materialize_grads=True makes zeros like an input, and an unused edge is like none")
         return tuple(zeros_for(x) if g is None else g for x, g in zip(xs, found))
     if OPEN and any(type(y._a) is DualArray for y in ys):

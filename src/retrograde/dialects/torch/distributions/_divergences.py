@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....learn.distributions import discrete as families
-from ....learn.distributions.divergences import DIVERGENCES
+from ....learn.distributions.divergences import DIVERGENCES, bernoulli_of_logits
 from ... import torch
-from ._discrete import Binomial, OneHotCategorical
+from ._discrete import Bernoulli, Binomial, OneHotCategorical, Poisson
 from ._rows import CLASSES, F
 from .exp_family import ExponentialFamily
 from .independent import Independent
@@ -25,12 +24,21 @@ for (_p, _q), _formula in DIVERGENCES.items():
         register_kl(CLASSES[_p], CLASSES[_q])(_of(_formula))
 
 
+@register_kl(Bernoulli, Bernoulli)
+def _bernoullis(p: Any, q: Any) -> Any:
+    return bernoulli_of_logits(F, p, q)
+
+
+@register_kl(Bernoulli, Poisson)
+def _bernoulli_poisson(p: Any, q: Any) -> Any:
+    return -p.entropy() - (p.probs * q.rate.log() - q.rate)
+
+
 @register_kl(Binomial, Binomial)
 def _binomials(p: Any, q: Any) -> Any:
     if (p.total_count < q.total_count).any():
         raise NotImplementedError("kl_divergence: for binomials where q has more trials than p it is not known")
-    kl = DIVERGENCES[families.Binomial, families.Binomial](F, p, q)
-    return torch.where(p.total_count > q.total_count, torch.inf, kl)
+    return torch.where(p.total_count > q.total_count, torch.inf, p.total_count * bernoulli_of_logits(F, p, q))
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)

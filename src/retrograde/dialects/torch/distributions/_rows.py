@@ -58,7 +58,7 @@ F = SimpleNamespace(
     diagonal=lambda x: x.diagonal(dim1=-2, dim2=-1), first=lambda x: x.sum(0), log_sigmoid=torch.nn.functional.logsigmoid,
     mahalanobis=mahalanobis, pad=lambda x, before, after: torch.nn.functional.pad(x, [before, after], value=1),
     positive=lambda x: torch.clamp(x, min=torch.finfo(x.dtype).tiny), softplus=torch.nn.functional.softplus, solve=solve,
-    sum=summed, unit_sigmoid=unit_sigmoid,
+    sum=summed, times_log=torch.xlogy, times_log1p=torch.special.xlog1py, unit_sigmoid=unit_sigmoid,
 )  # fmt: skip
 """PyTorch's functions as the formulas' vocabulary."""
 

@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {
     "add": Rule("terms are added monomial by monomial", "reals"),
     "mul": Rule("products are distributed over sums", "reals"),
-    "power": Rule("(c·m)^e = c^e·m^e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
+    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
                   "where both sides are defined: bases of roots are not negative"),
     "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a", "reals, a > 0 under a logarithm"),
     "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
@@ -48,9 +48,13 @@ RULES: dict[str, Rule] = {
                 "the divisor of a quotient divides the length of the axis"),
     "top": Rule("the largest element over an index; max(a + c) = max(a) + c where c does not have the index", "reals"),
     "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
-    "stop": Rule("what has no derivative anyway is not changed by stopping it", "derivatives"),
+    "stop": Rule("a function of what is stopped is stopped; what has no derivative anyway is not changed", "values, derivatives"),
 }  # fmt: skip
 """The rules by name."""
+
+
+FLAT = frozenset(("greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign"))
+"""Functions without a derivative, or of which it is 0."""
 
 
 class TooLarge(Exception):
@@ -125,6 +129,8 @@ class Algebra:
         self._free: dict[tuple[str, int], frozenset[Any]] = {}
         self._moving: dict[int, bool] = {}
         self._counter = itertools.count()
+        self.stopped: dict[Any, Any] = {}
+        """Tensors that stand for a term -> those that stand for it stopped."""
         self.moving_atoms: set[Any] = set()
         """The tensors that derivatives are taken with respect to."""
         self.number(0.0)
@@ -275,16 +281,22 @@ class Algebra:
             return self.number(1.0)
         if len(terms) == 1:
             ((m, c),) = terms.items()
-            if e == int(e) or (c > 0 and all(self._is_positive(f, k) for f, k in m)):
+            if e == int(e):
                 return self.term({tuple((f, round(k * e, 9)) for f, k in m): c**e})
+            if c > 0 and all(self._is_positive(f, k) for f, k in m):
+                found: dict[int, float] = {}
+                for f, k in m:
+                    base = f if self._is_positive(f, 1.0 if k % 2 == 0 else k) else self.factor("function", "absolute", self.single(f))
+                    found[base] = found.get(base, 0.0) + round(k * e, 9)
+                return self.term({tuple(sorted(found.items())): c**e})
             if c > 0:
                 return self.term({((self.factor("power", self.term({m: 1.0})), e),): c**e})
             return self.single(self.factor("power", p), e)
         if e == int(e) and 1 <= e <= 4:
-            found = p
+            product = p
             for _ in range(int(e) - 1):
-                found = self.mul(found, p)
-            return found
+                product = self.mul(product, p)
+            return product
         if not terms:
             return self.single(self.factor("power", p), e)
         # The first coefficient comes out, so that multiples of one sum are powers of one factor; so do common factors.
@@ -294,7 +306,7 @@ class Algebra:
         for m in terms:
             own = dict(m)
             common = {f: min(k, own[f]) for f, k in common.items() if f in own and (k > 0) == (own[f] > 0)
-                      and (e == int(e) or self._is_positive(f, k))}  # fmt: skip
+                      and (e == int(e) or self._is_positive(f, 1.0))}  # fmt: skip
         out = tuple(sorted(common.items()))
         inverse = tuple((f, -k) for f, k in out)
         rest = self.term({self._product(m, inverse): x / c for m, x in terms.items()})
@@ -377,7 +389,33 @@ class Algebra:
         return self.single(self.factor("function", name, *arguments))
 
     def _stop(self, p: int) -> int:
-        return p if not self.moves(p) else self.single(self.factor("function", "stop", p))
+        if not self.moves(p):
+            return p
+        found: dict[tuple[Any, ...], float] = {}
+        for m, c in self.terms[p].items():
+            still = self._stopped(m)
+            found[still] = found.get(still, 0.0) + c
+        return self.term(found)
+
+    def _stopped(self, m: tuple[Any, ...]) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = ()
+        for f, e in m:
+            found = self._product(found, ((self._stopped_factor(f), e),))
+        return found
+
+    def _stopped_factor(self, factor: int) -> int:
+        if not self._moves(factor):
+            return factor
+        key = self.factors[factor]
+        if key[0] == "at":
+            return self.factor("at", self.stopped.get(key[1], ("stopped", key[1])), key[2])
+        if key[0] == "exp":
+            return self.factor("exp", self._stopped(key[1]))
+        if key[0] == "sum":
+            return self.factor("sum", key[1], self._stopped(key[2]))
+        if key[0] == "power":
+            return self.factor("power", self._stop(key[1]))
+        return self.factor(*key[:2], *map(self._stop, key[2:]))
 
     def _top(self, p: int, atom: Any) -> int:
         terms = self.terms[p]
@@ -580,7 +618,7 @@ class Algebra:
                 known = key[1] in self.moving_atoms
             elif key[0] in ("exp", "sum"):
                 known = any(self._moves(f) for f, _ in key[-1])
-            elif key[0] == "function" and key[1] == "stop":
+            elif key[0] == "function" and key[1] in FLAT:
                 known = False
             else:
                 known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))

@@ -162,6 +162,16 @@ class Meaning:
             found = self.elementwise(self.algebra.mul, found, self.reshaped(w, affine))
         return found if b is None else self.plus(found, self.reshaped(b, affine))
 
+    def whole(self, p: int) -> Index:
+        """A term as an index: of what counts along an axis, the index itself."""
+        terms = self.algebra.terms[p]
+        if len(terms) == 1:
+            ((m, c),) = terms.items()
+            if c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.algebra.factors[m[0][0]][:2] == ("at", "count"):
+                found: Index = self.algebra.factors[m[0][0]][2][0]
+                return found
+        return index(("value", p))
+
     def loss(self, x: Tensor, reduction: str) -> Tensor:
         """Losses put together."""
         if reduction == "none":
@@ -175,7 +185,7 @@ class Meaning:
     def chosen(self, x: Tensor, target: Tensor) -> Tensor:
         """The elements of the axis of classes that labels name."""
         own = self.axes(target.shape)
-        label = index(("value", target.term))
+        label = self.whole(target.term)
         places = [own[0], label, *own[1:]] if len(x.shape) > 1 else [label]
         return Tensor(target.shape, self.at(x, places))
 
@@ -240,7 +250,7 @@ def _split(m: Meaning, x: Tensor, *, axis: int, sizes: Any, out_shape: Any, outp
 
 def _take_along_axis(m: Meaning, x: Tensor, places: Tensor, *, axis: int, **_: Any) -> Tensor:
     own = m.axes(places.shape)
-    own[axis] = index(("value", places.term))
+    own[axis] = m.whole(places.term)
     return Tensor(places.shape, m.at(x, own))
 
 
@@ -349,10 +359,13 @@ def _where(m: Meaning, condition: Tensor, x: Tensor, y: Tensor, **_: Any) -> Ten
     return m.elementwise(chosen, condition, x, y)
 
 
-def _cast(m: Meaning, x: Tensor, *, dtype: Any, **_: Any) -> Tensor:
-    if str(dtype) not in ("float32", "float64"):
+def _advanced_index(m: Meaning, x: Tensor, *places: Tensor, axes: Any, out_shape: Any, output: int, **_: Any) -> Tensor:
+    if tuple(axes) != tuple(range(len(axes))) or len(axes) != len(places):
         raise Unknown
-    return x
+    shape = _broadcast_shape([p.shape for p in places])
+    own = m.axes(out_shape)
+    named = [m.whole(m.broadcast(p, shape)) for p in places]
+    return Tensor(tuple(out_shape), m.at(x, [*named, *own[len(shape) :]]))
 
 
 def _stack(m: Meaning, *xs: Tensor, axis: int, out_shape: Any, output: int) -> Tensor:
@@ -361,6 +374,57 @@ def _stack(m: Meaning, *xs: Tensor, axis: int, out_shape: Any, output: int) -> T
         return Tensor(tuple(out_shape), m.at(xs[0], [i for k, i in enumerate(own) if k != axis]))
     raise Unknown
 
+
+def step(m: Meaning, name: str, options: dict[str, Any], operands: Sequence[Tensor | None], output: int) -> Tensor:
+    """What a step of an optimiser makes of a parameter (output 0) and of its state; raises Unknown where that is not known here."""
+    define = STEPS.get(name)
+    shapes = {x.shape for x in operands if x is not None}
+    numbers = all(isinstance(x, (int, float, bool, str, type(None), tuple)) for x in options.values())
+    if define is None or len(shapes) != 1 or not numbers or options.get("maximize"):
+        raise Unknown
+    given = {key: x for key, x in options.items() if key not in ("rule", "maximize")}
+    results = define(m, *(None if x is None else x.term for x in operands), **given)
+    return Tensor(shapes.pop(), results[output])
+
+
+def _combined(m: Meaning, *parts: tuple[float, int]) -> int:
+    found = m.algebra.ZERO
+    for factor, p in parts:
+        found = m.algebra.add(found, m.scaled(p, factor))
+    return found
+
+
+def _sgd(
+    m: Meaning, p: int, g: int, buffer: int | None = None, *, lr: float, momentum: float = 0.0, dampening: float = 0.0,
+    weight_decay: float = 0.0, nesterov: bool = False, first: bool = False,
+) -> list[int]:  # fmt: skip
+    g = _combined(m, (1.0, g), (weight_decay, p))
+    if buffer is None:
+        return [_combined(m, (1.0, p), (-lr, g))]
+    buffer = g if first else _combined(m, (momentum, buffer), (1.0 - dampening, g))
+    ahead = _combined(m, (1.0, g), (momentum, buffer)) if nesterov else buffer
+    return [_combined(m, (1.0, p), (-lr, ahead)), buffer]
+
+
+def _adam(
+    m: Meaning, p: int, g: int, mean: int, square: int, largest: int | None = None, *, lr: float, step: float | None = None,
+    betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, decoupled: bool = False,
+    nesterov: bool = False,
+) -> list[int]:  # fmt: skip
+    if largest is not None or nesterov:
+        raise Unknown
+    if not decoupled:
+        g = _combined(m, (1.0, g), (weight_decay, p))
+    mean = _combined(m, (betas[0], mean), (1 - betas[0], g))
+    square = _combined(m, (betas[1], square), (1 - betas[1], m.algebra.power(g, 2.0)))
+    rate, root = (lr, 1.0) if step is None else (lr / (1 - betas[0] ** step), (1 - betas[1] ** step) ** 0.5)
+    below = m.algebra.add(m.scaled(m.algebra.power(square, 0.5), 1 / root), m.algebra.number(eps))
+    kept = m.scaled(p, 1 - lr * weight_decay if decoupled else 1.0)
+    return [_combined(m, (1.0, kept), (-rate, m.algebra.divide(mean, below))), mean, square]
+
+
+STEPS: dict[str, Callable[..., list[int]]] = {"sgd": _sgd, "adam": _adam}
+"""Rules of optimisers by name: `f(meaning, parameter, gradient, *state, **options)` gives the new parameter and state."""
 
 DEFINITIONS: dict[str, Callable[..., Any]] = {
     "add": _binary("add"), "subtract": _binary("subtract"), "multiply": _binary("mul"), "divide": _binary("divide"),
@@ -371,12 +435,17 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "add_scaled": lambda m, x, y, *, alpha: m.plus(x, Tensor(y.shape, m.scaled(y.term, alpha))),
     "scaled_product": lambda m, *xs, scale: m.elementwise(
         lambda *ps: m.scaled(_product(m, ps), scale), *xs),
-    **{name: _named(name) for name in ("tanh", "sin", "cos", "erf", "sigmoid", "softplus_plain")},
+    **{name: _named(name) for name in ("tanh", "sin", "cos", "erf", "sigmoid", "tan")},
     "absolute": _named("absolute"), "relu": _unary(lambda m, p: m.relu(p)),
+    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, m.algebra.function(f"leaky {slope:.7g}", x.term)),
+    "moved_towards": lambda m, x, y, *, share: m.elementwise(lambda p, q: _combined(m, (1 - share, p), (share, q)), x, y),
+    "variance_of_scale": lambda m, x, *, eps, factor: Tensor(x.shape, m.scaled(
+        m.algebra.subtract(m.algebra.power(x.term, -2.0), m.algebra.number(eps)), factor)),
+    "relu_masked": _unary(lambda m, p: m.relu(p)),
     "silu": _unary(lambda m, p: m.algebra.mul(p, m.algebra.function("sigmoid", p))),
     "gelu": _unary(_gelu), "gelu_tanh": _unary(_gelu_tanh),
     **{name: _compared(name) for name in ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal")},
-    "where": _where, "cast": _cast, "copy": lambda m, x, **_: x,
+    "where": _where, "advanced_index": _advanced_index, "copy": lambda m, x, **_: x,
     "fill": lambda m, x, number, **_: Tensor(x.shape, number.term),
     "transpose": lambda m, x, *, axes: m.permuted(x, axes),
     "reshape": lambda m, x, *, shape: m.reshaped(x, shape),
@@ -393,7 +462,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""
 
-SHAPED = frozenset(("getitem", "stack"))
+SHAPED = frozenset(("getitem", "stack", "advanced_index"))
 """Those that are told the shape of their result."""
 SEVERAL = frozenset(("split",))
 """Those that have definitions for all of their results."""

@@ -18,11 +18,12 @@ import numpy as np
 
 from ..align import Alignment
 from ..kinds import ACCUMULATE, COTANGENT, OP, PASS, REREAD, RESULT, SOURCE, UPDATE, WRITE
-from ..record import ABSENT, Event
+from ..record import ABSENT, Event, dtype_named
 from ..results import Result
 from ..side import Side
+from ..values import as_wide
 from .algebra import Algebra, TooLarge
-from .meaning import Meaning, Tensor, Unknown
+from .meaning import DEFINITIONS, Meaning, Tensor, Unknown, step
 
 ELEMENTWISE_STEPS = frozenset(("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop"))
 """Rules of optimisers that compute each element from those at its place."""
@@ -37,11 +38,9 @@ class Lemma:
 
     a: int
     b: int
-    order: tuple[int, ...]
-    """The axes of B's value as A has them."""
     term: int
-    """What both are, before it becomes a tensor that is not looked into."""
-    rules: list[str] = field(default_factory=list)
+    """What both are, before it becomes a tensor that is not looked into, in one of its layouts."""
+    shape: tuple[int, ...]
 
 
 @dataclass
@@ -61,17 +60,21 @@ class Proof:
 class Prover:
     """The state of a search."""
 
-    def __init__(self, alignment: Alignment) -> None:
+    def __init__(self, alignment: Alignment, algebra: Algebra | None = None) -> None:
         self.alignment = alignment
         self.sides = {True: alignment.a, False: alignment.b}
-        self.algebra = Algebra()
+        self.algebra = algebra or Algebra()
         self.meaning = Meaning(self.algebra)
         self.tensors: dict[tuple[bool, int], Tensor] = {}
         self.lemmas: list[Lemma] = []
+        self._cuts: dict[tuple[bool, int], tuple[int, tuple[int, ...]]] = {}
+        """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
         self._leaves = {is_a: self._leaf_values(side) for is_a, side in self.sides.items()}
         self._passes = {is_a: _passes(side) for is_a, side in self.sides.items()}
-        self._first = {is_a: {leaf.value for leaf in side.record.leaves} for is_a, side in self.sides.items()}
+        self._first = {is_a: {leaf.value: n for n, leaf in enumerate(side.record.leaves)} for is_a, side in self.sides.items()}
+        self._starts = {is_a: {v for v in first if self._is_start(self.sides[is_a], v)} for is_a, first in self._first.items()}
+        """What parameters hold at first, where that is not computed from other parameters."""
         self._numbered: dict[Any, int] = {}
 
     def prove(self, results: Sequence[Result]) -> Proof:
@@ -79,16 +82,14 @@ class Prover:
         a, b = self.sides[True], self.sides[False]
         if len(a.events) + len(b.events) > EVENTS:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
-        if not results or not self.alignment.all_passes or len(a.passes) != len(b.passes):
+        if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
-        for e in a.events:
-            if e.kind in (COTANGENT, PASS):
-                continue
-            for va in e.outs:
-                found = self.tensor(True, va)
-                for vb in self.alignment.found.get(self.alignment.classes_a.get(va, va), ()):
-                    if a.values.size(va) == b.values.size(vb):
-                        found = self._met(va, vb, found)
+        for is_a, side in self.sides.items():
+            for e in side.events:
+                if e.kind not in (COTANGENT, PASS):
+                    for v in e.outs:
+                        self.tensor(is_a, v)
+        self._lemmas()
         unproven = [r for r in results if not self._is_same(r)]
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
@@ -103,28 +104,52 @@ class Prover:
     def _seen(self, x: Tensor, order: Sequence[int]) -> Tensor:
         return x if list(order) == list(range(len(x.shape))) else self.meaning.permuted(x, order)
 
-    def _met(self, va: int, vb: int, mine: Tensor) -> Tensor:
-        """Cut here, if two values that agree are the same function."""
-        before = len(self.algebra.steps)
-        theirs = self.tensor(False, vb)
-        order = next((o for o in _orders(theirs.shape, mine.shape) if self._seen(theirs, o) == mine), None)
-        if order is None:
-            return mine
-        if not self._is_simple(mine):
-            rules = list(dict.fromkeys(step.rule for step in itertools.islice(self.algebra.steps.values(), before, None)))
-            self.lemmas.append(Lemma(va, vb, tuple(order), mine.term, rules))
-            mine = self._atom(mine.shape, "cut", mine.shape, mine.term, moves=self.algebra.moves(mine.term))
-        self.tensors[True, va] = mine
-        back = [list(order).index(k) for k in range(len(order))]
-        self.tensors[False, vb] = self._seen(mine, back)
-        return mine
+    def _lemmas(self) -> None:
+        """Note which values that agree are one tensor."""
+        for vb, match in self.alignment.partner.items():
+            cut = self._cuts.get((True, match.value))
+            theirs = self._cuts.get((False, vb))
+            if cut is not None and theirs is not None and cut[0] == theirs[0]:
+                self.lemmas.append(Lemma(match.value, vb, cut[0], cut[1]))
+
+    def _cut(self, is_a: bool, value: int, x: Tensor) -> Tensor:
+        """A value that both programs have, as a tensor that is not looked into from here on."""
+        matched = self.alignment.matched_a if is_a else self.alignment.matched_b
+        if self._is_simple(x) or not matched(value):
+            return x
+        first, order = self._first_layout(x)
+        self._cuts[is_a, value] = (first.term, first.shape)
+        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+
+    def _standing(self, x: Tensor) -> Tensor:
+        """The tensor that stands for a term; for one that is a single element of one, that."""
+        terms = self.algebra.terms[x.term]
+        if len(terms) == 1 and all(c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.algebra.factors[m[0][0]][0] == "at"
+                                   for m, c in terms.items()):  # fmt: skip
+            return x
+        moves = self.algebra.moves(x.term)
+        atom = self._atom(x.shape, "cut", x.shape, x.term, moves=moves)
+        if moves:
+            number = self._numbered["cut", x.shape, x.term]
+            if number not in self.algebra.stopped:
+                still = self._standing(Tensor(x.shape, self.algebra.stop(x.term)))
+                ((m, _),) = self.algebra.terms[still.term].items()
+                factor = self.algebra.factors[m[0][0]]
+                self.algebra.stopped[number] = factor[1]
+        return atom
+
+    def _first_layout(self, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+        """The same layout of a tensor, however it lies: as it is then, and the order of its axes."""
+        own = tuple(range(len(x.shape)))
+        orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
+        return min(((self._seen(x, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
 
     def _is_simple(self, x: Tensor) -> bool:
+        """Whether a term is short enough to be looked into wherever it is used."""
         terms = self.algebra.terms[x.term]
-        if len(terms) > 1:
-            return False
-        return all(len(m) <= 1 and all(e == 1.0 and self.algebra.factors[f][0] == "at" for f, e in m) and (not m or c == 1.0)
-                   for m, c in terms.items())  # fmt: skip
+        return len(terms) <= 4 and all(
+            len(m) <= 3 and all(self.algebra.factors[f][0] == "at" and e in (1.0, 2.0) for f, e in m) for m in terms
+        )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------ values
 
@@ -148,7 +173,7 @@ class Prover:
     def _needs(self, is_a: bool, value: int) -> list[int]:
         side = self.sides[is_a]
         e = side.maker(value)
-        if e is None or self._is_input(is_a, value):
+        if e is None or value in self._starts[is_a] or self._is_input(is_a, value):
             return []
         if e.kind in (ACCUMULATE, RESULT):
             run = self._passes[is_a].get(e.detail[0])
@@ -167,19 +192,15 @@ class Prover:
             found = self._seed(is_a, value, shape) if e is None else self._by(is_a, value, e, shape)
         except (TooLarge, RecursionError):
             found = self._unknown(is_a, value)
-        return self._leaf(found) if value in self._leaves[is_a] else found
+        if value in self._leaves[is_a]:
+            return found if value in self._starts[is_a] else self._leaf(found)
+        return self._cut(is_a, value, found)
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
-        if self._is_simple(x) and self.algebra.terms[x.term] and x.term != self.algebra.number(1.0):
-            ((factor, _),) = next(iter(self.algebra.terms[x.term])) or ((-1, 0),)
-            if factor >= 0:
-                self.algebra.moving_atoms.add(self.algebra.factors[factor][1])
-                return x
-        layouts = [(self._seen(x, o), o) for o in itertools.permutations(range(len(x.shape)))] if len(x.shape) < 5 else [
-            (x, tuple(range(len(x.shape))))]  # fmt: skip
-        first, order = min(layouts, key=lambda pair: (pair[0].term, pair[0].shape))
-        atom = self._atom(first.shape, "leaf", first.shape, self.algebra.stop(first.term), moves=True)
+        first, order = self._first_layout(x)
+        first = self._standing(Tensor(first.shape, self.algebra.stop(first.term)))
+        atom = self._atom(first.shape, "leaf", first.shape, first.term, moves=True)
         return self._seen(atom, [order.index(k) for k in range(len(order))])
 
     def _by(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
@@ -217,6 +238,8 @@ class Prover:
         """Whether a value comes from outside: all that is said of it is that it is there."""
         side = self.sides[is_a]
         e = side.maker(value)
+        if value in self._starts[is_a]:
+            return True
         if e is None or e.kind == SOURCE:
             return e is not None
         return e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a])) or (
@@ -231,25 +254,55 @@ class Prover:
 
     def _given(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         side = self.sides[is_a]
-        if e.name == "number" and side.values.size(value) == 1:
-            array = side.values.array(value)
-            if array is not None and array.dtype.kind in "fiub":
+        array = side.values.array(value)
+        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a]:
+            if (e.name == "number" and array.size == 1) or not array.any():
                 return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
+        if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
+            np.array_equal(array, np.arange(len(array)))
+        ):  # fmt: skip
+            return Tensor(shape, self.algebra.element("count", self.meaning.axes(shape)))
+        leaf = self._first[is_a].get(value)
+        if leaf is not None and value in self._starts[is_a]:
+            return self._start(is_a, value, leaf, shape)
         if is_a:
-            first = self.alignment.classes_a.get(value, value)
-            known = first if side.values.raw(first) == side.values.raw(value) and side.values.shape(first) == shape else value
-            return self._atom(shape, "input", known)
+            return self._atom(shape, "input", self._alike(value, array))
         match = self.alignment.partner.get(value)
-        if match is None:
+        known = ABSENT if match is None else self._alike(match.value, self.sides[True].values.array(match.value))
+        x = None if known == ABSENT else self.sides[True].values.array(known)
+        if x is None or array is None or not self._is_input(True, known) or known in self._first[True]:
             return self._unknown(is_a, value)
-        x, y = self.sides[True].values.array(match.value), side.values.array(value)
-        if x is None or y is None or not self._is_input(True, match.value):
-            return self._unknown(is_a, value)
-        mine = self.tensor(True, match.value)
-        for order in _orders(mine.shape, shape):
-            if np.array_equal(x.transpose(order).astype(np.float64), y.astype(np.float64)):
-                return self._seen(mine, order)
+        return self._lying(self._atom(x.shape, "input", known), x, array) or self._unknown(is_a, value)
+
+    def _alike(self, value: int, array: np.ndarray | None) -> int:
+        """The first input of A with the content of one, that is no parameter; one that is none by itself."""
+        for v in self.alignment.members.get(self.alignment.classes_a.get(value, value), ()):
+            if v not in self._first[True] and self._is_input(True, v) and array is not None:
+                x = self.sides[True].values.array(v)
+                if x is not None and x.shape == array.shape and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc"):
+                    return v
+        return value
+
+    def _start(self, is_a: bool, value: int, leaf: int, shape: tuple[int, ...]) -> Tensor:
+        """What a parameter starts from: the same in both programs where these are a pair and hold the same."""
+        if is_a:
+            return self._atom(shape, "start", leaf, moves=True)
+        other = next((i for i, j in self.alignment.leaves.pairs if j == leaf), -1)
+        if other >= 0:
+            start = self.sides[True].record.leaves[other].value
+            x, y = self.sides[True].values.array(start), self.sides[False].values.array(value)
+            if x is not None and y is not None and self._is_input(True, start):
+                found = self._lying(self._atom(x.shape, "start", other, moves=True), x, y)
+                if found is not None:
+                    return found
         return self._unknown(is_a, value)
+
+    def _lying(self, mine: Tensor, x: np.ndarray, y: np.ndarray) -> Tensor | None:
+        """A tensor as it lies in an array of the same content; None where the content is another."""
+        for order in _orders(mine.shape, y.shape):
+            if np.array_equal(as_wide(x.transpose(order)), as_wide(y), equal_nan=True):
+                return self._seen(mine, order)
+        return None
 
     def _operation(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         side = self.sides[is_a]
@@ -268,7 +321,14 @@ class Prover:
         params = side.record.given.get(number, {})
         if e.params and not params:
             return self._unknown(is_a, value)
+        if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
+            return operands[0]
+        prim = side.record.primitive(e.name)
         try:
+            if prim is not None and prim.kind == "elementwise" and not prim.multi and e.name not in DEFINITIONS:
+                present = [x for x in operands if x is not None]
+                name = f"{e.name} {_said(params)} {[x is None for x in operands]}" if params else e.name
+                return self.meaning.elementwise(lambda *terms: self.algebra.function(name, *terms), *present)
             return self.meaning.of(e.name, params, operands, shape, output)
         except (Unknown, TooLarge):
             self.opaque.add(e.name)
@@ -276,19 +336,27 @@ class Prover:
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
         return self._atom(shape, "operation", e.name, _said(params), key, output, shape, moves=moves)
 
+    def _keeps_numbers(self, side: Side, e: Event) -> bool:
+        """Whether a cast leaves numbers what they are, but for rounding to single precision."""
+        old, new = (dtype_named(side.values.kept(v).dtype) for v in (e.ins[0], e.outs[0]))
+        if old.kind in "iub":
+            return new.kind in "iu" or new.name in ("float32", "float64")
+        return old.name in ("float32", "float64") and new.name in ("float32", "float64")
+
     def _step(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        operands = [self.tensors[is_a, v] for v in e.ins if v != ABSENT]
-        present = tuple(v != ABSENT for v in e.ins)
+        operands = [None if v == ABSENT else self.tensors[is_a, v] for v in e.ins]
         output = list(e.outs).index(value)
         options = self.sides[is_a].record.given.get(self.sides[is_a].producer[value], {})
-        if e.name == "sgd" and present == (True, True, False) and set(e.params.split("=")[0::1]) and _plain_sgd(options):
-            p, g = operands
-            step = self.meaning.scaled(self.meaning.broadcast(g, p.shape), -float(options["lr"]))
-            return Tensor(p.shape, self.algebra.add(p.term, step))
-        if e.name in ELEMENTWISE_STEPS and all(x.shape == shape for x in operands):
-            name = f"{e.name}({e.params}) {present} {output}"
-            return Tensor(shape, self.algebra.function(name, *(self.algebra.stop(x.term) for x in operands)))
-        return self._atom(shape, "step", e.name, e.params, tuple((x.shape, x.term) for x in operands), present, output)
+        stopped = [None if x is None else Tensor(x.shape, self.algebra.stop(x.term)) for x in operands]
+        try:
+            return step(self.meaning, e.name, {key: _plain(x) for key, x in options.items()}, stopped, output)
+        except (Unknown, TypeError):
+            self.opaque.add(f"{e.name} step")
+        present = [x for x in stopped if x is not None]
+        key = (e.name, e.params, tuple(x is None for x in stopped), output)
+        if e.name in ELEMENTWISE_STEPS and all(x.shape == shape for x in present):
+            return Tensor(shape, self.algebra.function(repr(key), *(x.term for x in present)))
+        return self._atom(shape, "step", key, tuple((x.shape, x.term) for x in present))
 
     def _gradient(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         side, run = self.sides[is_a], self._passes[is_a].get(e.detail[0])
@@ -309,12 +377,27 @@ class Prover:
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)
-        if e.kind == ACCUMULATE and e.detail[2]:
+        if e.kind == ACCUMULATE and e.detail[2] and value not in e.ins:  # not what was added by itself
             before = self.tensors.get((is_a, e.detail[3])) if len(e.detail) > 3 and e.detail[3] != ABSENT else None
             if before is None or before.shape != shape:
                 return self._unknown(is_a, value)
             found = self.algebra.add(found, before.term)
         return Tensor(shape, found)
+
+    def _is_start(self, side: Side, value: int) -> bool:
+        leaves = {leaf.value for leaf in side.record.leaves} - {value}
+        stack, seen = [value], {value}
+        while stack:
+            e = side.maker(stack.pop())
+            if e is not None and e.kind in (ACCUMULATE, RESULT, UPDATE):
+                return False
+            for v in e.ins if e is not None else ():
+                if v in leaves:
+                    return False
+                if v not in seen and v != ABSENT:
+                    seen.add(v)
+                    stack.append(v)
+        return True
 
     def _leaf_values(self, side: Side) -> set[int]:
         """What leaves hold, at first and after each change."""
@@ -371,10 +454,11 @@ def _written(x: np.generic) -> float:
     return float(str(x)) if x.dtype == np.float32 else float(x)
 
 
-def _plain_sgd(options: dict[str, Any]) -> bool:
-    """Whether a step of gradient descent takes off a multiple of the gradient, and that is all."""
-    rest = {key: x for key, x in options.items() if key not in ("rule", "lr") and isinstance(x, (int, float)) and x and key != "first"}
-    return "lr" in options and not rest
+def _plain(x: Any) -> Any:
+    """An option as a number, where it is one."""
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
+        return _written(x[()]) if x.dtype.kind == "f" else x.item()
+    return tuple(map(_plain, x)) if isinstance(x, tuple) else x
 
 
 def _said(x: Any) -> Any:

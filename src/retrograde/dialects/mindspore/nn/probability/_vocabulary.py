@@ -13,5 +13,6 @@ F = SimpleNamespace(
         "log", "log1p", "reciprocal", "relu", "sigmoid", "sign", "softplus", "sqrt", "tan", "tanh", "where",
     )},
     gammainc=FUNCTIONS["igamma"], log_sigmoid=FUNCTIONS["logsigmoid"], xlog1py=xlog1py, xlogy=xlogy,
-    sum=lambda x, keep=False: x.sum(-1, keepdims=keep),
+    sum=lambda x, keep=False: x.sum(-1, keepdims=keep), times_log=lambda a, x: a * FUNCTIONS["log"](x),
+    times_log1p=lambda a, x: a * FUNCTIONS["log1p"](x),
 )  # fmt: skip

@@ -35,7 +35,24 @@ def _shape(normalized_shape: Any) -> tuple[int, ...]:
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
-class LayerNorm(Module):
+class _Scaling(Module):
+    """A normalisation with a weight for each element or channel, and a bias, where it has them."""
+
+    def _parametrise(self, shape: Any, weight: bool, bias: bool | None, device: Any, dtype: Any) -> None:
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            if wanted is not None:
+                self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if getattr(self, "bias", None) is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_Scaling):
     """Normalisation over the last axes, whose shape is `normalized_shape` (Ba et al., 2016)."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -47,18 +64,7 @@ class LayerNorm(Module):
         super().__init__()
         self.normalized_shape = _shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        where = {"device": device, "dtype": dtype}
-        weighted = elementwise_affine
-        self.register_parameter("weight", Parameter(empty(self.normalized_shape, **where)) if weighted else None)
-        self.register_parameter("bias", Parameter(empty(self.normalized_shape, **where)) if weighted and bias else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight 1, bias 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._parametrise(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the input's shape."""
@@ -75,7 +81,7 @@ class LayerNorm(Module):
         )
 
 
-class GroupNorm(Module):
+class GroupNorm(_Scaling):
     """Normalisation over groups of channels (Wu and He, 2018)."""
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
@@ -88,17 +94,7 @@ class GroupNorm(Module):
         if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels are not divisible into {num_groups} groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        where = {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(empty(num_channels, **where)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_channels, **where)) if affine and bias else None)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight 1, bias 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._parametrise((num_channels,), affine, affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *size) normalised."""
@@ -112,7 +108,7 @@ class GroupNorm(Module):
         )
 
 
-class RMSNorm(Module):
+class RMSNorm(_Scaling):
     """Division by the root of the mean square over the last axes (Zhang and Sennrich, 2019)."""
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
@@ -124,14 +120,7 @@ class RMSNorm(Module):
         super().__init__()
         self.normalized_shape = _shape(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        weight = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight 1."""
-        if self.weight is not None:
-            init.ones_(self.weight)
+        self._parametrise(self.normalized_shape, elementwise_affine, None, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the input's shape."""

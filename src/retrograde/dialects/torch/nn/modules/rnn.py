@@ -11,6 +11,7 @@ import numpy as np
 
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
+from ...._shared.registry import defined
 from ... import _autocast
 from ..._api import api
 from ..._creation import empty, zeros
@@ -469,16 +470,16 @@ def _cell(mode: str, input: Tensor, states: tuple[Any, ...], weights: tuple[Any,
     return rec.cell(_MODES[mode], input, states, rec.Weights(*weights))
 
 
-@api(method=False)
-def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """tanh(w_ih x + b_ih + w_hh h + b_hh)."""
-    return _cell("RNN_TANH", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+def _step(name: str, mode: str, doc: str) -> Any:
+    def f(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+        return _cell(mode, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+    return api(method=False)(defined(name, f, doc))
 
 
-@api(method=False)
-def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """relu(w_ih x + b_ih + w_hh h + b_hh)."""
-    return _cell("RNN_RELU", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+rnn_tanh_cell = _step("rnn_tanh_cell", "RNN_TANH", "tanh(w_ih x + b_ih + w_hh h + b_hh).")
+rnn_relu_cell = _step("rnn_relu_cell", "RNN_RELU", "relu(w_ih x + b_ih + w_hh h + b_hh).")
+gru_cell = _step("gru_cell", "GRU", "The new state of a gated recurrent unit.")
 
 
 @api(method=False)
@@ -488,9 +489,3 @@ def lstm_cell(
     """The new state (h, c) of a long short-term memory cell in the state `hx`."""
     h, c = _cell("LSTM", input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))
     return h, c
-
-
-@api(method=False)
-def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """The new state of a gated recurrent unit."""
-    return _cell("GRU", input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]

@@ -6,7 +6,7 @@ A pruned parameter NAME becomes the parameter NAME_orig and the buffer NAME_mask
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._api import FUNCTIONS
@@ -196,41 +196,36 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
-    """Prunes entries at random."""
-
+class _Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
         _amount(amount)
         self.amount = amount
+
+    def _without(self, scores: Callable[[Tensor], Tensor], t: Tensor, default_mask: Tensor, largest: bool) -> Tensor:
+        """The default mask, and zero where the scores are largest, or smallest."""
+        count = _count(self.amount, t.nelement())
+        mask = default_mask.clone()
+        if count:
+            mask.view(-1)[scores(t).view(-1).topk(count, largest=largest).indices] = 0
+        return mask
+
+
+class RandomUnstructured(_Unstructured):
+    """Prunes entries at random."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The entries with the largest of as many uniform numbers are pruned."""
-        count = _count(self.amount, t.nelement())
-        mask = default_mask.clone()
-        if count:
-            drawn = FUNCTIONS["rand_like"](t)
-            mask.view(-1)[drawn.view(-1).topk(count).indices] = 0
-        return mask
+        return self._without(FUNCTIONS["rand_like"], t, default_mask, True)
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the entries of the smallest absolute value."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: Any) -> None:
-        _amount(amount)
-        self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The smallest entries are pruned."""
-        count = _count(self.amount, t.nelement())
-        mask = default_mask.clone()
-        if count:
-            mask.view(-1)[t.detach().abs().view(-1).topk(count, largest=False).indices] = 0
-        return mask
+        return self._without(lambda t: t.detach().abs(), t, default_mask, False)
 
 
 class _Structured(BasePruningMethod):
