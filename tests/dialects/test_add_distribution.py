@@ -1,13 +1,6 @@
 """CONTRIBUTING's worked example of a distribution: its lines, written into a copy of the package, work in all dialects."""
 
-import os
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
+from dialects import worked_examples
 
 USE = """
 import math
@@ -52,14 +45,4 @@ assert p.sample((4,)).shape == (4, 3) and p("sd").shape == (3,)
 
 
 def test_the_worked_example(tmp_path):
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = text[text.index("## Add a distribution") :]
-    blocks = re.findall(r"```python\n# (src/\S+)\n(.*?)```", section[: section.index("\n## ")], re.S)
-    assert len(blocks) == 8
-    shutil.copytree(ROOT / "src", tmp_path / "src")
-    for path, lines in blocks:
-        with (tmp_path / path).open("a") as file:
-            file.write("\n\n" + lines)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
-    run = subprocess.run([sys.executable, "-c", USE], check=False, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    worked_examples.check("Add a distribution", "", 8, USE, tmp_path)

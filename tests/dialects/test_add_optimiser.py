@@ -1,13 +1,6 @@
 """CONTRIBUTING's worked examples of an optimiser and a schedule: their lines, written into a copy of the package, work."""
 
-import os
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
+from dialects import worked_examples
 
 USE = """
 import copy
@@ -97,14 +90,4 @@ same(rates, wanted)
 
 
 def test_the_worked_examples(tmp_path):
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    section = text[text.index("## Add an optimiser") : text.index("## Add a name")]
-    blocks = re.findall(r"```python\n# (src/\S+)\n(.*?)```", section, re.S)
-    assert len(blocks) == 16
-    shutil.copytree(ROOT / "src", tmp_path / "src")
-    for path, lines in blocks:
-        with (tmp_path / path).open("a") as file:
-            file.write("\n\n" + lines)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
-    run = subprocess.run([sys.executable, "-c", USE], check=False, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    worked_examples.check("Add an optimiser", "Add a name", 16, USE, tmp_path)

@@ -230,7 +230,12 @@ def triangle(epoch: Any, length: float, rising: float, scale: Callable[[Any], fl
 def wave(
     up: float, down: float | None, mode: str, scale: Callable[[Any], float] | None, by: str
 ) -> tuple[float, float, str]:  # fmt: skip
-    """The length, the share before the peak and the `by` of a `triangle` that rises for `up` steps and falls for `down`."""
+    """The length, the share before the peak and the `by` of a `triangle` that rises for `up` steps and falls for `down`.
+
+    Raises ValueError for an unknown mode, where no function scales the height.
+    """
+    if scale is None and mode not in ("triangular", "triangular2", "exp_range"):
+        raise ValueError(f"CyclicLR: mode is {mode!r}; wanted 'triangular', 'triangular2' or 'exp_range', or a function")
     length = float(up) + float(up if down is None else down)
     return length, float(up) / length, by if scale is not None else "iterations" if mode == "exp_range" else "cycle"
 

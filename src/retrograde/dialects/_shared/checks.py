@@ -16,18 +16,19 @@ from typing import Any, NamedTuple
 
 from .guard import kind_of
 
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "bool": lambda x: isinstance(x, bool),
-    "float": lambda x: isinstance(x, float),
-    "floats": lambda x: isinstance(x, tuple) and all(isinstance(part, float) for part in x),
-    "function": callable,
-    "int": lambda x: isinstance(x, int) and not isinstance(x, bool),
-    "list": lambda x: isinstance(x, (list, tuple)),
-    "None": lambda x: x is None,
-    "number": lambda x: isinstance(x, (float, int)) and not isinstance(x, bool),
-    "object": lambda x: True,
-    "pair": lambda x: isinstance(x, (list, tuple)) and len(x) >= 2,
+_TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "bool": ("a bool", lambda x: isinstance(x, bool)),
+    "float": ("a float", lambda x: isinstance(x, float)),
+    "floats": ("a tuple of floats", lambda x: isinstance(x, tuple) and all(isinstance(part, float) for part in x)),
+    "function": ("a function", callable),
+    "int": ("an int", lambda x: isinstance(x, int) and not isinstance(x, bool)),
+    "list": ("a list or tuple", lambda x: isinstance(x, (list, tuple))),
+    "None": ("None", lambda x: x is None),
+    "number": ("a number", lambda x: isinstance(x, (float, int)) and not isinstance(x, bool)),
+    "object": ("an object", lambda x: True),
+    "pair": ("a pair", lambda x: isinstance(x, (list, tuple)) and len(x) >= 2),
 }
+"""What types are called in clauses and in messages, and whether a value is of one."""
 _WORDS = {">": "above", ">=": "at least", "<": "below", "<=": "at most"}
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
@@ -45,9 +46,9 @@ class Clause(NamedTuple):
     def check(self, op: str, value: Any, error: type[Exception] = ValueError) -> None:
         """Raise for a value of another type, or out of range (see `check`)."""
         types, fits = self.types, self.fits
-        if types and not any(_TYPES[t](value) for t in types):
+        if types and not any(_TYPES[t][1](value) for t in types):
             wrong = AssertionError if error is AssertionError else TypeError
-            raise wrong(f"{op}: {self.name} must be {' or '.join(types)}, got {kind_of(value)}")
+            raise wrong(f"{op}: {self.name} must be {' or '.join(_TYPES[t][0] for t in types)}, got {kind_of(value)}")
         if fits is None or (value is None and "None" in types):
             return
         several = isinstance(value, (tuple, list)) and not self.wanted.startswith(("0 <", "rising"))

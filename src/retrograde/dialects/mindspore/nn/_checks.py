@@ -1,56 +1,33 @@
-"""Checks of options that layers, optimisers and schedules share, with MindSpore's exception types."""
+"""Checks of single options that layers and functions share, in the words of `_shared/checks.py`; each gives the value back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-
-def a_float(op: str, name: str, value: Any) -> float:
-    """A float; raises TypeError for anything else, ints included."""
-    if not isinstance(value, float):
-        raise TypeError(f"{op}: {name} must be a float, got {type(value).__name__}")
-    return value
+from ..._shared.checks import clauses
 
 
-def positive_float(op: str, name: str, value: Any) -> float:
-    """A float above 0; raises TypeError or ValueError."""
-    if a_float(op, name, value) <= 0:
-        raise ValueError(f"{op}: {name} must be above 0, got {value}")
-    return value  # type: ignore[no-any-return]
+def _checked(wanted: str) -> Callable[[str, str, Any], Any]:
+    """A check of an option by its operation, name and value; raises TypeError for its type, ValueError for its range."""
+    (clause,) = clauses(f"x{wanted}")
+
+    def check(op: str, name: str, value: Any) -> Any:
+        clause._replace(name=name).check(op, value)
+        return value
+
+    check.__doc__ = f"The value, which has to be{wanted.lstrip(':')}; raises TypeError or ValueError."
+    return check
 
 
-def not_negative_float(op: str, name: str, value: Any) -> float:
-    """A float of 0 or more; raises TypeError or ValueError."""
-    if a_float(op, name, value) < 0:
-        raise ValueError(f"{op}: {name} must be 0 or more, got {value}")
-    return value  # type: ignore[no-any-return]
-
-
-def positive_int(op: str, name: str, value: Any) -> int:
-    """An int above 0; raises TypeError or ValueError."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{op}: {name} must be an int, got {type(value).__name__}")
-    if value <= 0:
-        raise ValueError(f"{op}: {name} must be above 0, got {value}")
-    return value
-
-
-def between(op: str, name: str, value: Any) -> float:
-    """A float strictly between 0 and 1; raises TypeError or ValueError."""
-    if not 0.0 < a_float(op, name, value) < 1.0:
-        raise ValueError(f"{op}: {name} must lie strictly between 0 and 1, got {value}")
-    return value  # type: ignore[no-any-return]
-
-
-def a_bool(op: str, name: str, value: Any) -> bool:
-    """A bool; raises TypeError."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{op}: {name} must be a bool, got {type(value).__name__}")
-    return value
+a_float = _checked(": float")
+positive_float = _checked(": float > 0")
+not_negative_float = _checked(": float >= 0")
+positive_int = _checked(": int > 0")
+between = _checked(": float in (0, 1)")
+a_bool = _checked(": bool")
 
 
 def one_of(op: str, name: str, value: Any, known: tuple[str, ...]) -> str:
     """One of the names that are known; raises ValueError."""
-    if value not in known:
-        raise ValueError(f"{op}: {name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-    return value  # type: ignore[no-any-return]
+    return _checked(f" in {{{', '.join(known)}}}")(op, name, value)  # type: ignore[no-any-return]

@@ -78,8 +78,6 @@ class CyclicLR(LRScheduler):
             "CyclicLR", "max_learning_rate: number >= 0; base_learning_rate: number; step_size_up: int > 0; "
             "step_size_down: int | None > 0; scale_mode in {cycle, iterations}", locals(),
         )  # fmt: skip
-        if scale_fn is None:
-            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
         wave = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)
         self.cycle_size, self.step_up_pct, self.scale_mode = wave
         self.max_lr, self.amplitude = float(max_learning_rate), max_learning_rate - base_learning_rate

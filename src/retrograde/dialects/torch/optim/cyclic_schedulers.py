@@ -61,8 +61,6 @@ class CyclicLR(LRScheduler):
                 set_option(group, "lr", rate)
         self.max_lrs = option_per_group("max_lr", max_lr, optimizer)
         self.total_size, self.step_ratio, by = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)
-        if scale_fn is None:
-            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
         self.mode, self.gamma = mode, gamma
         self._scale_fn_custom = scale_fn
         self.scale_mode = by

@@ -169,8 +169,6 @@ class CyclicLR(LRScheduler):
         mode: str = "triangular", gamma: float = 1.0, scale_fn: Callable[[Any], float] | None = None,
         scale_mode: str = "cycle", last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if scale_fn is None:
-            check("CyclicLR", "mode in {triangular, triangular2, exp_range}", {"mode": mode})
         self._low = low = _per_group("CyclicLR", "base_lr", base_lr, optimizer)
         self.max_lrs = _per_group("CyclicLR", "max_lr", max_lr, optimizer)
         wave = schedules.wave(step_size_up, step_size_down, mode, scale_fn, scale_mode)

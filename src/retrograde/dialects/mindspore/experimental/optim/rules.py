@@ -127,8 +127,10 @@ def _no_products(self: Any) -> None:
 
 
 def _nadam(self: Any, group: dict[str, Any], members: Members) -> None:
-    products = [self._products.setdefault(members.place.start, from_array(np.ones(())))]
-    further = bridge.nadam_coefficients(products, self._number, group["betas"][0], group["momentum_decay"])
+    product = self._products.get(members.place.start)
+    if product is None:
+        product = self._products[members.place.start] = from_array(np.ones(()))
+    further = bridge.nadam_coefficients([product], self._number, group["betas"][0], group["momentum_decay"])
     self._run(group, members, **further)
 
 
