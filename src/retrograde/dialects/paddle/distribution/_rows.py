@@ -121,13 +121,16 @@ def row(
     has_name = names[-1] == "name"
     own = names[:-1] if has_name else names
 
+    count = len(own)
+
     def made(self: Any, *given: Any) -> None:
         if take is not None:
-            shapes = take(self, *given[: len(own)])
+            shapes = take(self, *given[:count])
         else:
-            for key, value in zip(own, arguments(type(self).__name__, *given[: len(own)])):
+            values = arguments(type(self).__name__, *given[:count])
+            for key, value in zip(own, values):
                 setattr(self, key, value)
-            shapes = (shape_of(getattr(self, own[0])),)
+            shapes = (shape_of(values[0]),)
         if has_name:
             self.name = given[-1] or type(self).__name__
         super(cls, self).__init__(*shapes)  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -200,7 +199,3 @@ class Independent(Distribution):
     def entropy(self) -> Any:
         """The sum of the entropies over the axes of the event."""
         return summed(self._base.entropy(), self._rank)
-
-
-LOG_2PI = math.log(2 * math.pi)
-EULER = 0.57721566490153286060

@@ -139,7 +139,7 @@ Beta = row(
     take=_beta_take, parts={"_dirichlet": lambda self: self._dirichlet},
     concentration1=property(lambda self: self._dirichlet.concentration[..., 0], doc="The concentration of one."),
     concentration0=property(lambda self: self._dirichlet.concentration[..., 1], doc="The concentration of zero."),
-    mode=property(lambda self: self._dirichlet.mode[..., 0]),
+    mode=property(lambda self: self._dirichlet.mode[..., 0]), entropy=lambda self: self._dirichlet.entropy(),
     rsample=lambda self, sample_shape=(): self._dirichlet.rsample(sample_shape).select(-1, 0),
 )  # fmt: skip
 

@@ -402,7 +402,7 @@ def row(
             self.__dict__.update(zip(names, given))
 
     def formula(f: Any) -> Any:
-        return lambda self, x: f(F, x, *read(self))
+        return (lambda self, x: f(F, x, *read(self))) if names else lambda self, x: f(F, x)
 
     def log_slope(self: Any, x: Any, y: Any) -> Any:
         return formulas.log_slope(F, x, lambda: y, *read(self))

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
+from ....learn.distributions import EULER
 from ... import torch
 
-euler_constant = 0.57721566490153286060
+euler_constant = EULER
 
 Number = (int, float, bool)
 
