@@ -102,16 +102,17 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return from_array(mutation.own_clock(canonical(array)))
 
 
-def _filled_array(name: str, make: Any) -> Any:
+def _filled_array(name: str) -> Any:
     def f(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
         check_device(name, device)
+        make = getattr(np, name)  # looked up at each call: a trace of sizes that vary puts its own in NumPy's place
         return from_array(make(sizes(name, size), np_dtype_of(name, dtype)), requires_grad)
 
     return api(method=False)(into_out(defined(name, f, f"A tensor of {name}.")))
 
 
-zeros, ones = _filled_array("zeros", np.zeros), _filled_array("ones", np.ones)
+zeros, ones = _filled_array("zeros"), _filled_array("ones")
 
 
 @api(method=False)
