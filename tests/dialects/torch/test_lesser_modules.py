@@ -234,3 +234,15 @@ def test_channels_last_in_memory_is_kept_by_pooling_and_batch_norm():
 
 def test_a_generator_prints_under_pytorch_s_name():
     assert repr(torch.Generator()).startswith("<torch._C.Generator object at 0x")
+
+
+def test_streams_are_named_and_refused_where_they_are_made():
+    assert torch.Stream is not torch.Event
+    with pytest.raises(RuntimeError, match="CPU"):
+        torch.Stream()
+    from retrograde.dialects.torch.distributed.fsdp import CPUOffload, ShardingStrategy
+    from retrograde.dialects.torch.distributed.fsdp.wrap import transformer_auto_wrap_policy
+
+    for name in (CPUOffload, ShardingStrategy, transformer_auto_wrap_policy):
+        with pytest.raises(RuntimeError, match="one process"):
+            name()

@@ -1,7 +1,7 @@
 """piq: image quality by eleven measures, their gradients, a VIF loss minimised."""
 # packages: piq==0.8.0, torchvision==0.28.0
-# note: In float64, in which both sides agree: the gradients of FSIM and VSI pass through roots of what is nearly 0, and in float32
-# note: PyTorch's own change by 0.9 % where the image changes by the last bit.
+# note: In float64, in which both sides agree: the gradients of FSIM and VSI pass through roots of what is nearly 0, and in
+# note: float32 PyTorch's own change by 0.9 % where the image changes by the last bit.
 # note: PyTorch's side ran without the registration of torchvision's native operators, which its wheel at hand does not load.
 import piq
 import torch

@@ -1,8 +1,8 @@
 """segmentation-models-pytorch: Unet, FPN and DeepLabV3+ with ResNet and MobileNet encoders trained by Dice, metrics."""
 # packages: segmentation-models-pytorch==0.6.0, timm==1.0.31, torchvision==0.28.0
 # needs: huggingface_hub, numpy, pillow, safetensors, tqdm, pyyaml
-# note: Trained in float64, in which both sides agree: FPN's encoder normalises eight values of a channel, and in float32 PyTorch's
-# note: own loss changes by 3 % where the images change by the last bit.
+# note: Trained in float64, in which both sides agree: FPN's encoder normalises eight values of a channel, and in float32
+# note: PyTorch's own loss changes by 3 % where the images change by the last bit.
 # note: PyTorch's side ran without the registration of torchvision's native operators, which its wheel at hand does not load.
 import segmentation_models_pytorch as smp
 import torch

@@ -54,7 +54,7 @@ from . import masked
 from . import ops
 from . import func
 from . import testing
-from ._environment import __config__, accelerator, backends, cpu, cuda, mps, version, xpu
+from ._environment import Event, Stream, __config__, accelerator, backends, cpu, cuda, mps, version, xpu
 from .func import vmap
 from . import amp
 from .amp import GradScaler, autocast

@@ -111,6 +111,9 @@ def _cuda_class(name: str) -> type:
     return type(name, (), {"__new__": _no_cuda, "__doc__": "Of a CUDA device; raises RuntimeError when it is made."})
 
 
+Stream, Event = _cuda_class("Stream"), _cuda_class("Event")
+
+
 def _no_device(*args: Any, **kwargs: Any) -> int:
     return 0
 

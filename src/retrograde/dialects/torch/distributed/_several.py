@@ -28,9 +28,11 @@ _NAMES = {
     "elastic.multiprocessing": (),
     "elastic.multiprocessing.errors": ("ChildFailedError", "record"),
     "fsdp": (
-        "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecision", "MixedPrecisionPolicy", "fully_shard",
+        "CPUOffload", "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecision", "MixedPrecisionPolicy",
+        "ShardingStrategy", "fully_shard",
     ),
     "fsdp.fully_sharded_data_parallel": ("FullyShardedDataParallel", "ShardingStrategy", "StateDictType"),
+    "fsdp.wrap": ("transformer_auto_wrap_policy",),
     "rpc": ("RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"),
     "tensor": (
         "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor",
