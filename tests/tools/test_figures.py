@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from retrograde.tools.seeing.figures import BINS, FIRST, SAMPLE, Figures, norm
+from retrograde.tools.seeing.figures import BINS, FIRST, SAMPLE, SMALL, Figures, extent, norm
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,16 @@ def test_a_norm_that_overflows_its_dtype_is_found_in_double_precision():
 def test_an_array_in_another_order_begins_as_it_is_read():
     a = np.arange(12.0).reshape(2, 6).T
     assert list(Figures(a).first) == a.reshape(-1)[:FIRST].tolist()
+
+
+def test_figures_are_of_what_the_array_was_then():
+    for size in (10, 2 * SMALL):  # small arrays are looked at when somebody asks
+        a = np.ones(size)
+        told = Figures(a)
+        a[:] = 7.0
+        assert told.most == 1.0
+
+
+def test_the_extent_of_what_passes_by():
+    assert extent(np.array([3.0, 4.0])) == (5.0, 0, 0)
+    assert extent(np.array([3.0, np.nan, 4.0, np.inf, -np.inf], np.float32)) == (5.0, 1, 2)

@@ -11,6 +11,7 @@ import pytest
 from tools.pages import PROGRAMS, data_of, retrograde
 
 import retrograde as rg
+from retrograde.tools.cli import main
 from retrograde.tools.graph import Graph
 from retrograde.tools.graph.fold import visible
 from retrograde.tools.pages import page
@@ -336,21 +337,17 @@ def test_the_graph_of_a_variable_and_arguments_of_the_program(tmp_path):
     model = data_of((tmp_path / "g.html").read_text())
     assert [n["n"] for n in model["nodes"] if n["k"] == "op"] == ["sin"]
     assert nodes_named(model, "sin")[0]["g"]  # a pass of its own went through it
-    for name, words in (("nothing", "no variable nothing"), ("sys", "wanted a tensor, got module"), ("x", None)):
-        done = retrograde("graph", "--of", name, "program.py", "-o", "h.html", folder=tmp_path)
-        assert (done.returncode, words is None or words in done.stderr) == (0 if words is None else 1, True), (
-            done.stderr
-        )
+    done = retrograde("graph", "--of", "nothing", "program.py", "-o", "h.html", folder=tmp_path)
+    assert (done.returncode, "no variable nothing at its end" in done.stderr) == (1, True)
 
 
-def test_what_cannot_be_drawn_is_said(tmp_path):
+def test_what_cannot_be_drawn_is_said(tmp_path, capsys):
     (tmp_path / "program.py").write_text("import torch\nx = torch.ones(2, requires_grad=True)\n(x * 2).sum()\n")
     done = retrograde("graph", "program.py", "-o", "g.html", folder=tmp_path)
     assert done.returncode == 1
     assert "no backward pass; --of NAME" in done.stderr
-    done = retrograde("graph", "program.py", "-o", "g.png", folder=tmp_path)
-    assert done.returncode == 2
-    assert "ends in .html, .svg or .dot, got 'g.png'" in done.stderr
+    assert main(["graph", "program.py", "-o", "g.png"]) == 2
+    assert "ends in .html, .svg or .dot, got 'g.png'" in capsys.readouterr().err
     done = retrograde("graph", "nothing.py", "-o", "g.html", folder=tmp_path)
     assert done.returncode == 2
     assert "retrograde graph: cannot open 'nothing.py'" in done.stderr

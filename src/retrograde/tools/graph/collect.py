@@ -17,7 +17,7 @@ from ..arrays import inside
 from ..diff.places import names_in_sight
 from ..nan.graph import Again, order_of, place_of
 from ..seeing.calls import Call, Place
-from ..seeing.figures import Figures
+from ..seeing.figures import Figures, extent
 from ..seeing.watch import WATCHING, Watch, dense
 from .records import Leaf, Operation, Records, behind
 
@@ -90,7 +90,7 @@ class Collecting(Watch):
         assert type(record) is Operation
         record.backward = seconds
         record.toward = {
-            i: Figures(dense(r)) for i, (e, r) in enumerate(zip(needs, results)) if e is not None and r is not None
+            i: extent(dense(r)) for i, (e, r) in enumerate(zip(needs, results)) if e is not None and r is not None
         }
 
     def arriving(self, run: Any, target: Any, g: Any) -> None:

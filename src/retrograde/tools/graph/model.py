@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from ..seeing.calls import Place
-from ..seeing.figures import Figures
+from ..seeing.figures import Extent, Figures
 from .fold import MODULE, Group, said
 from .records import Leaf, Operation
 
@@ -128,7 +128,7 @@ def _operation(x: Operation, index: dict[int, int], places: Places, kept: int) -
     })  # fmt: skip
 
 
-def _toward(operand: int, f: Figures) -> list[Any]:
+def _toward(operand: int, f: Extent) -> list[Any]:
     return [operand, number(f.norm), *([f.nans, f.infinities] if f.nans or f.infinities else [])]
 
 

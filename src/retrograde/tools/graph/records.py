@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...core.node import Accumulate, Slot, producer
 from ..arrays import inside, owner_of
 from ..seeing.calls import Call, Place
-from ..seeing.figures import Figures
+from ..seeing.figures import Extent, Figures, dtype_name
 from ..seeing.watch import saved_arrays
 
 
@@ -37,7 +37,7 @@ class Operation:
     """Of each output; nothing where it was not looked at when it was computed."""
     gradients: Sequence[Figures | None] = ()
     """What has arrived for each output in the last backward pass through it."""
-    toward: dict[int, Figures]
+    toward: dict[int, Extent]
     """What the rule gave for each operand, by its position."""
     forward: float = 0.0
     backward: float = 0.0
@@ -60,7 +60,7 @@ class Leaf:
     gradient: Figures | None = None
 
     def __init__(self, edge: Accumulate) -> None:
-        self.number, self.shape, self.dtype = edge.seq, tuple(edge.shape), edge.dtype.name
+        self.number, self.shape, self.dtype = edge.seq, tuple(edge.shape), dtype_name(edge.dtype)
         self.name = ""
         value = edge.leaf()
         array = None if value is None else inside(value)[0]
@@ -99,10 +99,10 @@ class Records:
 
     def _operation(self, node: Any) -> Operation:
         record = Operation(node.seq, getattr(node, "shown_as", None) or node.prim.name)
-        looks = [(tuple(e.shape), e.dtype.name) if e is not None else ((), "") for e in node.edges]
+        looks = [(tuple(e.shape), dtype_name(e.dtype)) if e is not None else ((), "") for e in node.edges]
         record.operands = [self._operand(e, *look) for e, look in zip(node.edges, looks)]
         outs = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
-        record.outs = tuple([(tuple(shape), dtype.name) for shape, dtype in outs])
+        record.outs = tuple([(tuple(shape), dtype_name(dtype)) for shape, dtype in outs])
         record.params = {k: v for k, v in node.params.items() if _is_simple(v)}
         self.keep(record, node)
         return record
@@ -125,7 +125,7 @@ class Records:
         record = self._operation(node)
         for i, (old, x) in enumerate(zip(record.operands, operands)):
             if x is not None:
-                record.operands[i] = old._replace(shape=tuple(x.shape), dtype=x.dtype.name)
+                record.operands[i] = old._replace(shape=tuple(x.shape), dtype=dtype_name(x.dtype))
         self._of[node] = record
         return record
 

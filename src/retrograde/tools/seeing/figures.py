@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,17 +13,35 @@ SAMPLE = 512
 FIRST = 6
 """How many elements are shown."""
 BINS = 24
+SMALL = 1024
+"""Up to so many elements an array is copied, and looked at when somebody asks."""
 
 
 class Figures:
     """Of one array; of complex numbers, of their magnitudes. `least`, `most` and `norm` are of the finite elements."""
 
-    __slots__ = ("shape", "dtype", "norm", "least", "most", "mean", "nans", "infinities", "zeros", "sample", "first")
+    __slots__ = (
+        "shape", "dtype", "norm", "least", "most", "mean", "nans", "infinities", "zeros", "sample", "first", "_copy",
+    )  # fmt: skip
 
     first: tuple[Any, ...]
+    _copy: np.ndarray
 
     def __init__(self, a: np.ndarray) -> None:
-        self.shape, self.dtype = tuple(a.shape), a.dtype.name
+        self.shape, self.dtype = a.shape, dtype_name(a.dtype)
+        if a.size <= SMALL:
+            self._copy = a.copy()
+        else:
+            self._look(a)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"Figures have no {name}")
+        self._look(self._copy)
+        del self._copy
+        return object.__getattribute__(self, name)
+
+    def _look(self, a: np.ndarray) -> None:
         self.nans = self.infinities = 0
         flat = a.ravel(order="K")
         kind = flat.dtype.kind
@@ -61,6 +80,32 @@ class Figures:
             return low, high, [int(finite.size)]
         places = np.minimum((finite / 2 - low / 2) / span * BINS, BINS - 1).astype(np.int64)
         return low, high, np.bincount(places, minlength=BINS).tolist()
+
+
+@functools.cache
+def dtype_name(dtype: np.dtype) -> str:
+    """The name of a dtype, which NumPy puts together anew each time."""
+    return dtype.name
+
+
+class Extent(NamedTuple):
+    """How large an array is, and how many of its elements are no numbers: all that is known of what passes by."""
+
+    norm: float
+    """Of the finite elements."""
+    nans: int
+    infinities: int
+
+
+def extent(a: np.ndarray) -> Extent:
+    """The extent of an array."""
+    with np.errstate(all="ignore"):
+        found = norm(a)
+        if math.isfinite(found):
+            return Extent(found, 0, 0)
+        finite = np.isfinite(a)
+        nans = int(np.isnan(a).sum())
+        return Extent(norm(a[finite]), nans, a.size - int(finite.sum()) - nans)
 
 
 def norm(a: np.ndarray) -> float:
