@@ -1,9 +1,10 @@
 """Checks a proof without the code that found it.
 
 Every application of a rule is an equation between two terms, and is looked at by itself: the rule must be one of RULES, and both
-sides must have the same value at random points, for random tensors of the sizes that are there, of positive numbers and of numbers
-of both signs. Two different analytic functions agree at a random point with probability 0. Then both records are walked through
-once more with an algebra that can do nothing but look up equations that have been checked; the results have to come out the same.
+sides must have the same value at random points, for random tensors of the sizes that are there, of positive numbers and of
+numbers of both signs. Two different analytic functions agree at a random point with probability 0. Then both records are walked
+through once more with an algebra that can do nothing but look up equations that have been checked; the results have to come out
+the same.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from .algebra import RULES, Algebra, Index, Step
 from .prove import Proof, Prover
 
 POINTS, CLOSE = 2, 1e-6
-"""How many points are looked at for each kind of tensors, and how close two numbers are that are the same; coefficients have seven
-digits."""
+"""How many points are looked at for each kind of tensors, and how close two numbers are that are the same; coefficients have
+seven digits."""
 
 Env = dict[Any, np.ndarray]
 """Indices -> whole numbers, as arrays that broadcast with each other."""

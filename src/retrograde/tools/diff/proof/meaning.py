@@ -30,7 +30,9 @@ class Meaning:
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
 
-    def of(self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int) -> Tensor:
+    def of(
+        self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int
+    ) -> Tensor:
         """One result of an operation; raises Unknown where there is no definition."""
         define = DEFINITIONS.get(name)
         if define is None or (output and name not in SEVERAL):
@@ -217,7 +219,8 @@ def _compared(name: str) -> Callable[..., Tensor]:
 
 
 def _getitem(m: Meaning, x: Tensor, *, index: Any, out_shape: Any, output: int) -> Tensor:
-    if not isinstance(index, tuple) or any(not isinstance(i, (int, slice, type(None), type(...))) or isinstance(i, bool) for i in index):
+    basic = (int, slice, type(None), type(...))
+    if not isinstance(index, tuple) or any(not isinstance(i, basic) or isinstance(i, bool) for i in index):
         raise Unknown
     own = iter(m.axes(out_shape))
     places: list[Index] = []
@@ -351,9 +354,10 @@ def _where(m: Meaning, condition: Tensor, x: Tensor, y: Tensor, **_: Any) -> Ten
         terms = algebra.terms[c]
         if len(terms) == 1 and q == algebra.ZERO:  # where(p > 0, p, 0)
             ((monomial, k),) = terms.items()
-            if k == 1.0 and len(monomial) == 1 and monomial[0][1] == 1.0:
-                if algebra.factors[monomial[0][0]] == ("function", "greater", p, algebra.ZERO):
-                    return m.relu(p)
+            if k == 1.0 and len(monomial) == 1 and monomial[0][1] == 1.0 and (
+                algebra.factors[monomial[0][0]] == ("function", "greater", p, algebra.ZERO)
+            ):  # fmt: skip
+                return m.relu(p)
         return algebra.function("where", c, p, q)
 
     return m.elementwise(chosen, condition, x, y)
@@ -376,7 +380,7 @@ def _stack(m: Meaning, *xs: Tensor, axis: int, out_shape: Any, output: int) -> T
 
 
 def step(m: Meaning, name: str, options: dict[str, Any], operands: Sequence[Tensor | None], output: int) -> Tensor:
-    """What a step of an optimiser makes of a parameter (output 0) and of its state; raises Unknown where that is not known here."""
+    """What a step of an optimiser makes of a parameter (output 0) and of its state; raises Unknown where that is not known."""
     define = STEPS.get(name)
     shapes = {x.shape for x in operands if x is not None}
     numbers = all(isinstance(x, (int, float, bool, str, type(None), tuple)) for x in options.values())

@@ -2,9 +2,9 @@
 
 The values that both programs have, as the alignment found them, are the places where a proof is cut into lemmas: between them,
 operations are unfolded by their definitions (meaning.py), and two values are the same where the normal forms are (algebra.py).
-From there on both are one tensor that is not looked into. Gradients are the same where what is differentiated is the same function
-of the same leaves, what is stopped included: a derivative follows from its function. A value that is stopped, or made without the
-tape, is one of which no derivative is taken.
+From there on both are one tensor that is not looked into. Gradients are the same where what is differentiated is the same
+function of the same leaves, what is stopped included: a derivative follows from its function. A value that is stopped, or made
+without the tape, is one of which no derivative is taken.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class Prover:
             return True
         if e is None or e.kind == SOURCE:
             return e is not None
-        return e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a])) or (
+        return (e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a]))) or (
             e.kind == REREAD and value in self._first[is_a])  # fmt: skip
 
     def _seed(self, is_a: bool, value: int, shape: tuple[int, ...]) -> Tensor:
@@ -255,9 +255,10 @@ class Prover:
     def _given(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         side = self.sides[is_a]
         array = side.values.array(value)
-        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a]:
-            if (e.name == "number" and array.size == 1) or not array.any():
-                return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
+        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a] and (
+            (e.name == "number" and array.size == 1) or not array.any()
+        ):  # fmt: skip
+            return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
         if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
             np.array_equal(array, np.arange(len(array)))
         ):  # fmt: skip
@@ -406,7 +407,8 @@ class Prover:
             value = leaf.value
             while value not in found:
                 found.add(value)
-                after = [n for n, position in side.consumers.get(value, ()) if position == 0 and side.events[n].kind in (WRITE, UPDATE)]
+                after = [n for n, position in side.consumers.get(value, ())
+                         if position == 0 and side.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
                 if after:
                     value = side.events[after[0]].outs[0]
         return found
@@ -457,7 +459,7 @@ def _written(x: np.generic) -> float:
 def _plain(x: Any) -> Any:
     """An option as a number, where it is one."""
     if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
-        return _written(x[()]) if x.dtype.kind == "f" else x.item()
+        return _written(np.asarray(x)[()]) if x.dtype.kind == "f" else x.item()
     return tuple(map(_plain, x)) if isinstance(x, tuple) else x
 
 
