@@ -61,14 +61,14 @@ def wrong_step(algebra: Algebra, step: Step) -> str:
     for signed in (False, True):
         look = Look(algebra, signed)
         for point in range(POINTS):
-            atoms = _variables(algebra, step)
-            env: Env = {a: np.asarray((7 * point + 3 * k + 1) % max(1, a[2])) for k, a in enumerate(sorted(atoms, key=repr))}
+            atoms = sorted(_variables(algebra, step), key=repr)
+            env: Env = {a: np.asarray((7 * point + 3 * k + 1) % max(1, a[2])) for k, a in enumerate(atoms)}
             with np.errstate(all="ignore"):
                 left, right = look.left(step, env), look.term(step.result, env)
             if not (np.isfinite(left).all() and np.isfinite(right).all()):
                 continue  # not defined there: the rule says nothing of it
             seen += 1
-            if abs(left - right) > CLOSE * max(1.0, abs(left), abs(right)):
+            if abs(float(left) - float(right)) > CLOSE * max(1.0, abs(float(left)), abs(float(right))):
                 return f"{step.rule} of {step.arguments} is not {step.result}: {left} and {right}"
     return "" if seen else f"{step.rule} of {step.arguments} has no value at any point that was looked at"
 

@@ -84,13 +84,16 @@ class Prover:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
-        for is_a, side in self.sides.items():
-            for e in side.events:
-                if e.kind not in (COTANGENT, PASS):
-                    for v in e.outs:
-                        self.tensor(is_a, v)
-        self._lemmas()
-        unproven = [r for r in results if not self._is_same(r)]
+        try:
+            for is_a, side in self.sides.items():
+                for e in side.events:
+                    if e.kind not in (COTANGENT, PASS):
+                        for v in e.outs:
+                            self.tensor(is_a, v)
+            self._lemmas()
+            unproven = [r for r in results if not self._is_same(r)]
+        except TooLarge:
+            return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
     def _is_same(self, result: Result) -> bool:
@@ -190,11 +193,11 @@ class Prover:
         e, shape = side.maker(value), side.values.shape(value)
         try:
             found = self._seed(is_a, value, shape) if e is None else self._by(is_a, value, e, shape)
-        except (TooLarge, RecursionError):
-            found = self._unknown(is_a, value)
-        if value in self._leaves[is_a]:
+            if value not in self._leaves[is_a]:
+                return self._cut(is_a, value, found)
             return found if value in self._starts[is_a] else self._leaf(found)
-        return self._cut(is_a, value, found)
+        except RecursionError:
+            return self._unknown(is_a, value)
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
@@ -451,7 +454,7 @@ def _orders(shape: Sequence[int], wanted: Sequence[int]) -> Iterator[tuple[int, 
             yield order
 
 
-def _written(x: np.generic) -> float:
+def _written(x: Any) -> float:
     """A number as somebody has written it."""
     return float(str(x)) if x.dtype == np.float32 else float(x)
 
