@@ -1,7 +1,7 @@
 """Changes one operation of a record of an equal pair, and says whether the pair is still proven to be the same.
 
-Called by test_diff_proof.py in a process of its own: `diff_mutations.py COUNT SEED NAME ...` prints how many were tried, and which
-were proven, as JSON.
+Called by test_diff_proof.py in a process of its own: `diff_mutations.py COUNT SEED NAME ...` prints how many were tried, and
+which were proven, as JSON.
 """
 
 import json
@@ -65,7 +65,8 @@ def mutated(record, n, what):
         if OTHERS[e.name] in ("maximum", "minimum") or not given_now:
             given[n] = given_now
     elif what == "swap":
-        events[n] = e._replace(ins=list(e.ins)[::-1], detail=[e.detail[0], *list(e.detail[1:])[::-1]])
+        edges = [x for i in (1, 0) for x in e.edges[2 * i : 2 * i + 2]] if e.edges else ()
+        events[n] = e._replace(ins=list(e.ins)[::-1], detail=[e.detail[0], *list(e.detail[1:])[::-1]], edges=edges)
     elif what == "detach":
         at = next(i for i, flag in enumerate(e.detail[1:]) if flag)
         flags = [0 if i == at else flag for i, flag in enumerate(e.detail[1:])]

@@ -252,6 +252,8 @@ def _split(m: Meaning, x: Tensor, *, axis: int, sizes: Any, out_shape: Any, outp
 
 
 def _take_along_axis(m: Meaning, x: Tensor, places: Tensor, *, axis: int, **_: Any) -> Tensor:
+    if not places.shape or len(places.shape) != len(x.shape):
+        raise Unknown
     own = m.axes(places.shape)
     own[axis] = m.whole(places.term)
     return Tensor(places.shape, m.at(x, own))
@@ -309,10 +311,10 @@ def _bce_logits(m: Meaning, x: Tensor, y: Tensor, weight: Any = None, positive: 
 
 
 def _attention(m: Meaning, q: Tensor, k: Tensor, v: Tensor, mask: Any = None, *, scale: float, causal: bool) -> Tensor:
-    if causal:
+    if causal or mask is not None:
         raise Unknown
     scores = m.matmul(q, m.transposed(k))
-    scores = m.plus(Tensor(scores.shape, m.scaled(scores.term, scale)), mask)
+    scores = Tensor(scores.shape, m.scaled(scores.term, scale))
     return m.matmul(Tensor(scores.shape, _softmax(m, scores, axis=-1)), v)
 
 
@@ -370,13 +372,6 @@ def _advanced_index(m: Meaning, x: Tensor, *places: Tensor, axes: Any, out_shape
     own = m.axes(out_shape)
     named = [m.whole(m.broadcast(p, shape)) for p in places]
     return Tensor(tuple(out_shape), m.at(x, [*named, *own[len(shape) :]]))
-
-
-def _stack(m: Meaning, *xs: Tensor, axis: int, out_shape: Any, output: int) -> Tensor:
-    own = m.axes(out_shape)
-    if out_shape[axis] == 1:
-        return Tensor(tuple(out_shape), m.at(xs[0], [i for k, i in enumerate(own) if k != axis]))
-    raise Unknown
 
 
 def step(m: Meaning, name: str, options: dict[str, Any], operands: Sequence[Tensor | None], output: int) -> Tensor:
@@ -441,7 +436,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
         lambda *ps: m.scaled(_product(m, ps), scale), *xs),
     **{name: _named(name) for name in ("tanh", "sin", "cos", "erf", "sigmoid", "tan")},
     "absolute": _named("absolute"), "relu": _unary(lambda m, p: m.relu(p)),
-    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, m.algebra.function(f"leaky {slope:.7g}", x.term)),
+    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, _combined(m, (slope, x.term), (1 - slope, m.relu(x.term)))),
     "moved_towards": lambda m, x, y, *, share: m.elementwise(lambda p, q: _combined(m, (1 - share, p), (share, q)), x, y),
     "variance_of_scale": lambda m, x, *, eps, factor: Tensor(x.shape, m.scaled(
         m.algebra.subtract(m.algebra.power(x.term, -2.0), m.algebra.number(eps)), factor)),
@@ -454,10 +449,10 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "transpose": lambda m, x, *, axes: m.permuted(x, axes),
     "reshape": lambda m, x, *, shape: m.reshaped(x, shape),
     "broadcast_to": lambda m, x, *, shape: Tensor(tuple(shape), m.broadcast(x, shape)),
-    "getitem": _getitem, "split": _split, "stack": _stack, "take_along_axis": _take_along_axis,
+    "getitem": _getitem, "split": _split, "take_along_axis": _take_along_axis,
     "sum": lambda m, x, *, axis, keepdims: m.reduced(x, axis, keepdims, m.algebra.sum),
     "mean": lambda m, x, *, axis, keepdims: m.mean(x, axis, keepdims),
-    "max": lambda m, x, *, axis, keepdims, **_: m.reduced(x, axis, keepdims, m.algebra.top),
+    "amax": lambda m, x, *, axis, keepdims, **_: m.reduced(x, axis, keepdims, m.algebra.top),
     "var": _var, "std": _std, "vector_norm": _norm, "logsumexp": _logsumexp,
     "matmul": lambda m, x, y: m.matmul(x, y), "project": _affine, "affine": _affine, "add_matmul": _add_matmul,
     "softmax": _softmax, "log_softmax": _log_softmax, "attention": _attention,
@@ -466,7 +461,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""
 
-SHAPED = frozenset(("getitem", "stack", "advanced_index"))
+SHAPED = frozenset(("getitem", "advanced_index"))
 """Those that are told the shape of their result."""
 SEVERAL = frozenset(("split",))
 """Those that have definitions for all of their results."""

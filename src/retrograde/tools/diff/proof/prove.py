@@ -334,7 +334,7 @@ class Prover:
                 name = f"{e.name} {_said(params)} {[x is None for x in operands]}" if params else e.name
                 return self.meaning.elementwise(lambda *terms: self.algebra.function(name, *terms), *present)
             return self.meaning.of(e.name, params, operands, shape, output)
-        except (Unknown, TooLarge):
+        except (Unknown, TooLarge, TypeError, IndexError):  # parameters that a definition does not know
             self.opaque.add(e.name)
         key = tuple(None if x is None else (x.shape, x.term) for x in operands)
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
