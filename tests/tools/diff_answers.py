@@ -12,7 +12,7 @@ from retrograde.tools.diff.compare import compare
 from retrograde.tools.diff.program import recorded
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], first_only: bool = False) -> None:
     warnings.simplefilter("ignore")
     retrograde.activate("mindspore", "paddle", "torch")
     answers = {}
@@ -21,7 +21,7 @@ def main(names: list[str]) -> None:
         try:
             records = recorded(a), recorded(b)
             answers[name] = compare(
-                *records, file_a=str(a), file_b=str(b),
+                *records, file_a=str(a), file_b=str(b), first_only=first_only,
                 widened=lambda a=a, b=b: (recorded(a, widened=True), recorded(b, widened=True)),
             ).as_json()  # fmt: skip
         except Exception:
@@ -30,4 +30,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main([name for name in sys.argv[1:] if name != "--first"], "--first" in sys.argv)

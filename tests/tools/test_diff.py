@@ -31,7 +31,7 @@ DIFFERENT_STRETCHES = {
 @pytest.fixture(scope="module")
 def answers():
     script = str(Path(__file__).parent / "diff_answers.py")
-    run = subprocess.run([sys.executable, script, *NAMES], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, script, "--first", *NAMES], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 

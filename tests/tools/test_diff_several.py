@@ -63,7 +63,7 @@ def test_the_screen_and_the_first_alone():
     run = subprocess.run([*DIFF, a, b], capture_output=True, text=True, check=False)
     assert run.returncode == 1, run.stderr
     assert "Largest of 3 differences" in run.stdout
-    assert re.search(r"×1\d +line 18 +line 18", run.stdout)
+    assert re.search(r"×[\d.]+ +line 18 +line 18", run.stdout)
     run = subprocess.run([*DIFF, "--json", "--first", a, b], capture_output=True, text=True, check=False)
     answer = json.loads(run.stdout)
     assert answer["differences"] == [answer["difference"]]

@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start-from", choices=["A"], metavar="A",
                         help="give B the starting values of A, paired by --map, by name, else by order")  # fmt: skip
     parser.add_argument("--first", action="store_true", help="name the first difference only, and do not go on after it")
+    parser.add_argument("--explain", action="store_true", help="show why programs are the same for all inputs of these shapes")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
@@ -125,7 +126,7 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
 
                 from .report import show
 
-                show(answer, Console(highlight=False))
+                show(answer, Console(highlight=False), options.explain)
         except BrokenPipeError:  # who reads the answer has seen enough, as `head` has; the exit status still says it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if answer.difference is not None else 0

@@ -109,6 +109,32 @@ class Precision:
 
 
 @dataclass
+class Lemma:
+    """Two values that were proven to be the same: where they are made, and what both are, element by element."""
+
+    a: Place
+    b: Place
+    a_what: str
+    b_what: str
+    formula: str
+
+
+@dataclass
+class Proof:
+    """Why two programs are the same for all inputs of these shapes, or what of that could not be proven."""
+
+    proven: bool
+    unproven: list[str] = field(default_factory=list)
+    """The results that were not."""
+    operations: list[str] = field(default_factory=list)
+    """Operations that are not looked into, and may be why."""
+    reason: str = ""
+    lemmas: list[Lemma] = field(default_factory=list)
+    rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Rules that were applied -> what each says, for which numbers, on which conditions, and how often it was applied."""
+
+
+@dataclass
 class Answer:
     """What `retrograde diff` says."""
 
@@ -129,6 +155,10 @@ class Answer:
     gradients: list[Gradient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rtol: str = ""
+    proven: bool = False
+    """Whether the programs are the same for all inputs of these shapes, in real numbers, without rounding."""
+    proof: Proof | None = None
+    """None where none was looked for: the programs differ, or were not run on retrograde."""
     precision: Precision | None = None
     """None where no second run was needed, or none was possible."""
 

@@ -5,17 +5,35 @@ from __future__ import annotations
 import linecache
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .align import GROWN, Alignment
-from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Precision, Shown, Step, Stretch
+from .answer import (
+    DIFFERENT,
+    ROUNDING,
+    SAME,
+    Answer,
+    Difference,
+    Gradient,
+    Lemma,
+    Place,
+    Precision,
+    Proof,
+    Shown,
+    Step,
+    Stretch,
+)
 from .forward import Finding
 from .judge import Judgement, agrees, where
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .onward import CLOSE, Onward
+from .proof.algebra import RULES
+from .proof.check import check
+from .proof.prove import Prover
 from .record import ABSENT, Event, Record
 from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name
 from .side import LAYOUT_ONLY, Side
@@ -62,9 +80,32 @@ def compare(
             onward.search()
             answer.differences = [one.difference for one in onward.found] or answer.differences
             answer.notes += onward.notes
+    elif not gradients_only and told.judged.results:
+        answer.proof = _proof(compared.alignment, compared.judged.results)
+        answer.proven = answer.proof.proven
     if second is not None:
         answer.notes += second.notes
     return answer
+
+
+def _proof(alignment: Alignment, results: Sequence[Result]) -> Proof:
+    """What can be proven of two programs that are the same on their own inputs."""
+    found = Prover(alignment).prove(results)
+    if not found.proven:
+        names = list(dict.fromkeys(r.title for r in found.unproven))
+        return Proof(False, names, sorted(found.operations), found.reason)
+    wrong = check(found, alignment, results)
+    if wrong:
+        return Proof(False, [], [], f"the proof does not hold: {wrong}")
+    lemmas = []
+    for lemma in found.lemmas:
+        x, y = alignment.a.maker(lemma.a), alignment.b.maker(lemma.b)
+        if x is not None and y is not None:
+            lemmas.append(Lemma(place_of(alignment.a, x), place_of(alignment.b, y), what_of(x), what_of(y),
+                                found.algebra.text(lemma.term)))  # fmt: skip
+    times = Counter(step.rule for step in found.algebra.steps.values())
+    rules = {name: {**RULES[name]._asdict(), "times": n} for name, n in times.items()}
+    return Proof(True, lemmas=lemmas, rules=rules)
 
 
 class _Second:

@@ -8,6 +8,7 @@ compare.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ from .leaves import LeafPairs
 from .record import Record
 from .repairs import Repairs
 from .replay import Changes, Replay
-from .results import Result
+from .results import LOSS, Result
 from .side import Side
 from .values import FAR, Values, distance
 
@@ -171,10 +172,11 @@ class Onward:
 
     def _weigh(self) -> None:
         """Say of each difference what it makes of the result that differs most."""
-        most = max((r for r in self._first.results if r.distance is not None and r.distance.relative < float("inf")
-                    and r.a in self._first.alignment.a.producer and r.b in self._first.alignment.b.producer),
-                   key=lambda r: r.distance.relative if r.distance is not None else 0.0, default=None)  # fmt: skip
-        if most is None or most.distance is None or len(self.found) < 2:
+        known = [r for r in self._first.results if r.distance is not None and 0.0 < r.distance.relative < math.inf
+                 and r.a in self._first.alignment.a.producer and r.b in self._first.alignment.b.producer]  # fmt: skip
+        # A loss, if one differs: gradients are put in the place of others where differences are mended.
+        most = max(known, key=lambda r: (r.kind == LOSS, r.distance.relative if r.distance is not None else 0.0), default=None)
+        if most is None or len(self.found) < 2:
             return
         whole = self._off(most, Changes())
         for one in self.found:

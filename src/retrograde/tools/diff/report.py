@@ -12,15 +12,15 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Precision, Shown, Step, Stretch
+from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Precision, Proof, Shown, Step, Stretch
 from .compare import short_file
 
-STRETCHES, GRADIENTS, FEEDS = 5, 12, 4
+STRETCHES, GRADIENTS, FEEDS, LEMMAS = 5, 12, 4, 40
 """How many of each are shown; the others are counted."""
 
 
-def show(answer: Answer, console: Console) -> None:
-    """Print an answer."""
+def show(answer: Answer, console: Console, explain: bool = False) -> None:
+    """Print an answer; explain: with the proof that the programs are the same, where there is one."""
     parts: list[RenderableType] = [_verdict(answer)]
     if answer.difference is not None:
         parts.append(_difference((answer.differences or [answer.difference])[0], answer))
@@ -30,6 +30,8 @@ def show(answer: Answer, console: Console) -> None:
         parts.append(_stretches(answer.stretches))
     if answer.gradients:
         parts.append(_gradients(answer.gradients))
+    if explain and answer.proof is not None and answer.proof.proven:
+        parts.append(_proof(answer.proof, answer))
     parts += [Text(f"note: {note}", style="dim") for note in dict.fromkeys(answer.notes)]
     console.print(Group(*parts))
 
@@ -47,11 +49,48 @@ def _verdict(answer: Answer) -> RenderableType:
         text.append(f"  Largest difference {_relative(answer.largest)} of the largest element, in {answer.largest_in}.")
     if answer.precision is not None and (answer.precision.rounding or answer.difference is not None):
         text.append(f"\n{_in_double(answer.precision)}", style=colour)
+    if answer.proof is not None:
+        text.append(f"\n{_in_general(answer.proof)}", style="green" if answer.proven else "dim")
     text.append(
         f"\nA {short_file(answer.file_a)} ({_count(answer.operations_a)})   "
         f"B {short_file(answer.file_b)} ({_count(answer.operations_b)})   rounding: {answer.rtol}", style="dim",
     )  # fmt: skip
     return text
+
+
+def _in_general(proof: Proof) -> str:
+    """Whether two programs are the same for other inputs, too, in words."""
+    if proof.proven:
+        n = sum(rule["times"] for rule in proof.rules.values())
+        return f"The same for all inputs of these shapes: proven by {n:,} applications of {len(proof.rules)} rules (--explain)."
+    what = ", ".join(proof.unproven[:3]) + (f" and {len(proof.unproven) - 3} more" if len(proof.unproven) > 3 else "")
+    why = f" ({proof.reason})" if proof.reason else ""
+    if proof.operations and not why:
+        why = f" (not looked into: {', '.join(proof.operations[:6])})"
+    return f"The same here; for other inputs that is not proven{f' of {what}' if what else ''}{why}."
+
+
+def _proof(proof: Proof, answer: Answer) -> RenderableType:
+    """The steps of a proof that the programs are the same."""
+    table = Table(box=None, pad_edge=False, expand=True)
+    for name in ("A", "B"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("what both are", overflow="fold", ratio=1)
+    for one in proof.lemmas[:LEMMAS]:
+        table.add_row(*(escape(f"{_where(place, file)} {what.partition('(')[0]}") for place, file, what in (
+            (one.a, answer.file_a, one.a_what), (one.b, answer.file_b, one.b_what))), escape(one.formula))  # fmt: skip
+    if len(proof.lemmas) > LEMMAS:
+        table.add_row(f"and {len(proof.lemmas) - LEMMAS} more", "", "")
+    rules = Table(box=None, pad_edge=False, expand=True)
+    for name in ("rule", "times"):
+        rules.add_column(name, no_wrap=True)
+    rules.add_column("what it says", overflow="fold", ratio=1)
+    rules.add_column("where", overflow="fold")
+    for name, rule in proof.rules.items():
+        on = "" if rule["condition"] == "none" else f"; {rule['condition']}"
+        rules.add_row(name, str(rule["times"]), escape(rule["statement"]), escape(f"{rule['domain']}{on}"))
+    title = "Proof: values that are one function of the inputs (t: tensors, i: indices, j: indices that are summed over)"
+    return Group(Text(title, style="bold"), table, rules)
 
 
 def _in_double(precision: Precision) -> str:

@@ -21,7 +21,7 @@ Index = tuple[Any, ...]
 LARGEST = 600
 """How many factors a term may have in all, those within factors included."""
 
-STEPS = 30_000
+STEPS = 12_000
 """How many applications of rules a proof may have."""
 
 
@@ -37,8 +37,8 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {
     "add": Rule("terms are added monomial by monomial", "reals"),
     "mul": Rule("products are distributed over sums", "reals"),
-    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its first coefficient",
-                  "where both sides are defined: bases of roots are not negative"),
+    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its "
+                  "first coefficient", "where both sides are defined: bases of roots are not negative"),
     "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a", "reals, a > 0 under a logarithm"),
     "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
     "function": Rule("odd and even functions take the sign out; sigmoid(-a) = 1 - sigmoid(a); softplus(-a) = softplus(a) - a",
@@ -107,7 +107,7 @@ def divided(x: Index, n: int) -> tuple[Index, Index]:
     whole = (x[0] // n, tuple((a, k // n) for a, k in x[1] if k % n == 0))
     rest = (x[0] % n, tuple((a, k) for a, k in x[1] if k % n))
     low, high = bounds(rest)
-    if 0 <= low and high < n:
+    if low >= 0 and high < n:
         return whole, rest
     top = int(high) // n + 1 if high < math.inf else 1 << 40
     return plus((whole, 1), (index(("div", rest, n, top)), 1)), index(("mod", rest, n, n))
@@ -286,7 +286,8 @@ class Algebra:
             if c > 0 and all(self._is_positive(f, k) for f, k in m):
                 found: dict[int, float] = {}
                 for f, k in m:
-                    base = f if self._is_positive(f, 1.0 if k % 2 == 0 else k) else self.factor("function", "absolute", self.single(f))
+                    positive = self._is_positive(f, 1.0 if k % 2 == 0 else k)
+                    base = f if positive else self.factor("function", "absolute", self.single(f))
                     found[base] = found.get(base, 0.0) + round(k * e, 9)
                 return self.term({tuple(sorted(found.items())): c**e})
             if c > 0:
@@ -447,10 +448,10 @@ class Algebra:
             key = self.factors[f]
             if key[0] == "sum" and e == 1.0 and self.free(f).intersection(atoms):
                 rest = tuple((g, k) for g, k in m if g != f)
-                names = [self._fresh(a[2]) for a in key[1]]
-                inner = self.index(self.term({key[2]: 1.0}), {a: index(b) for a, b in zip(key[1], names)})
-                ((n, c),) = self.terms[inner].items()
-                return self.mul(self.number(c), self._sum_of(self._product(rest, n), [*atoms, *names]))
+                fresh = [self._fresh(a[2]) for a in key[1]]
+                inner = self.index(self.term({key[2]: 1.0}), {a: index(b) for a, b in zip(key[1], fresh)})
+                ((within, c),) = self.terms[inner].items()
+                return self.mul(self.number(c), self._sum_of(self._product(rest, within), [*atoms, *fresh]))
         out = tuple((f, e) for f, e in m if not self.free(f).intersection(atoms))
         inside = [(f, e) for f, e in m if self.free(f).intersection(atoms)]
         found = self.term({out: 1.0})
@@ -458,9 +459,9 @@ class Algebra:
             if not any(a in self.free(f) for f, _ in inside):
                 found = self.mul(found, self.number(float(a[2])))
         while inside:  # what is connected by an index is one sum
-            group, names = [inside.pop()], set()
+            group = [inside.pop()]
             while True:
-                names = set().union(*(self.free(f) for f, _ in group)).intersection(atoms)
+                names = self.free_of(tuple(group)).intersection(atoms)
                 more = [x for x in inside if self.free(x[0]) & names]
                 if not more:
                     break
@@ -604,6 +605,37 @@ class Algebra:
                 parts.append((table.get(atom, index(atom)), k))
         return plus(*parts)
 
+    # ------------------------------------------------------------------------------------------ in words
+
+    def text(self, p: int, depth: int = 5) -> str:
+        """A term as a formula; what lies deep within is left out."""
+        parts = []
+        for m, c in list(self.terms[p].items())[:8]:
+            product = self._product_text(m, depth)
+            parts.append(f"{c:.6g}" if not m else product if c == 1.0 else f"-{product}" if c == -1.0 else f"{c:.6g}·{product}")
+        more = " + ..." if len(self.terms[p]) > 8 else ""
+        return " + ".join(parts).replace("+ -", "- ") + more if parts else "0"
+
+    def _product_text(self, m: tuple[Any, ...], depth: int) -> str:
+        return "·".join(f"{self._factor_text(f, depth)}{'' if e == 1.0 else f'^{e:g}'}" for f, e in m[:8])
+
+    def _factor_text(self, f: int, depth: int) -> str:
+        kind, *rest = self.factors[f]
+        if depth == 0:
+            return "..."
+        if kind == "at":
+            name = str(rest[0]) if not isinstance(rest[0], tuple) else f"stopped {rest[0][1]}"
+            return f"t{name}[{', '.join(map(_index_text, rest[1]))}]"
+        if kind == "exp":
+            return f"exp({self._product_text(rest[0], depth - 1)})"
+        if kind == "power":
+            return f"({self.text(rest[0], depth - 1)})"
+        if kind == "function":
+            return f"{rest[0].partition(' (')[0]}({', '.join(self.text(p, depth - 1) for p in rest[1:])})"
+        over = ", ".join(f"{_index_text(index(a))}<{a[2]}" for a in rest[0])
+        inner = self._product_text(rest[1], depth - 1) if kind == "sum" else self.text(rest[1], depth - 1)
+        return f"{'sum' if kind == 'sum' else 'max'}({over}: {inner})"
+
     # ------------------------------------------------------------------------------------------ derivatives
 
     def moves(self, p: int) -> bool:
@@ -624,3 +656,12 @@ class Algebra:
                 known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))
             self._moving[factor] = known
         return known
+
+
+def _index_text(x: Index) -> str:
+    parts = [str(x[0])] if x[0] or not x[1] else []
+    for atom, k in x[1]:
+        name = f"{'i' if atom[0] == 'v' else 'j'}{atom[1]}" if atom[0] in "vb" else "label" if atom[0] == "value" else (
+            f"({_index_text(atom[1])} {'//' if atom[0] == 'div' else '%'} {atom[2]})")  # fmt: skip
+        parts.append(name if k == 1 else f"{k}{name}")
+    return "+".join(parts)

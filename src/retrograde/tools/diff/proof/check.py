@@ -1,9 +1,10 @@
 """Checks a proof without the code that found it.
 
 Every application of a rule is an equation between two terms, and is looked at by itself: the rule must be one of RULES, and both
-sides must have the same value at random points, for random tensors of the sizes that are there, of positive numbers and of numbers
-of both signs. Two different analytic functions agree at a random point with probability 0. Then both records are walked through
-once more with an algebra that can do nothing but look up equations that have been checked; the results have to come out the same.
+sides must have the same value at random points, for random tensors of the sizes that are there, of positive numbers and of
+numbers of both signs. Two different analytic functions agree at a random point with probability 0. Then both records are walked
+through once more with an algebra that can do nothing but look up equations that have been checked; the results have to come out
+the same.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from .algebra import RULES, Algebra, Index, Step
 from .prove import Proof, Prover
 
 POINTS, CLOSE = 2, 1e-6
-"""How many points are looked at for each kind of tensors, and how close two numbers are that are the same; coefficients have seven
-digits."""
+"""How many points are looked at for each kind of tensors, and how close two numbers are that are the same; coefficients have
+seven digits."""
 
 Env = dict[Any, np.ndarray]
 """Indices -> whole numbers, as arrays that broadcast with each other."""
@@ -60,14 +61,14 @@ def wrong_step(algebra: Algebra, step: Step) -> str:
     for signed in (False, True):
         look = Look(algebra, signed)
         for point in range(POINTS):
-            atoms = _variables(algebra, step)
-            env: Env = {a: np.asarray((7 * point + 3 * k + 1) % max(1, a[2])) for k, a in enumerate(sorted(atoms, key=repr))}
+            atoms = sorted(_variables(algebra, step), key=repr)
+            env: Env = {a: np.asarray((7 * point + 3 * k + 1) % max(1, a[2])) for k, a in enumerate(atoms)}
             with np.errstate(all="ignore"):
                 left, right = look.left(step, env), look.term(step.result, env)
             if not (np.isfinite(left).all() and np.isfinite(right).all()):
                 continue  # not defined there: the rule says nothing of it
             seen += 1
-            if abs(left - right) > CLOSE * max(1.0, abs(left), abs(right)):
+            if abs(float(left) - float(right)) > CLOSE * max(1.0, abs(float(left)), abs(float(right))):
                 return f"{step.rule} of {step.arguments} is not {step.result}: {left} and {right}"
     return "" if seen else f"{step.rule} of {step.arguments} has no value at any point that was looked at"
 

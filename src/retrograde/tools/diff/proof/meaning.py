@@ -30,7 +30,9 @@ class Meaning:
     def __init__(self, algebra: Algebra) -> None:
         self.algebra = algebra
 
-    def of(self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int) -> Tensor:
+    def of(
+        self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int
+    ) -> Tensor:
         """One result of an operation; raises Unknown where there is no definition."""
         define = DEFINITIONS.get(name)
         if define is None or (output and name not in SEVERAL):
@@ -217,7 +219,8 @@ def _compared(name: str) -> Callable[..., Tensor]:
 
 
 def _getitem(m: Meaning, x: Tensor, *, index: Any, out_shape: Any, output: int) -> Tensor:
-    if not isinstance(index, tuple) or any(not isinstance(i, (int, slice, type(None), type(...))) or isinstance(i, bool) for i in index):
+    basic = (int, slice, type(None), type(...))
+    if not isinstance(index, tuple) or any(not isinstance(i, basic) or isinstance(i, bool) for i in index):
         raise Unknown
     own = iter(m.axes(out_shape))
     places: list[Index] = []
@@ -249,6 +252,8 @@ def _split(m: Meaning, x: Tensor, *, axis: int, sizes: Any, out_shape: Any, outp
 
 
 def _take_along_axis(m: Meaning, x: Tensor, places: Tensor, *, axis: int, **_: Any) -> Tensor:
+    if not places.shape or len(places.shape) != len(x.shape):
+        raise Unknown
     own = m.axes(places.shape)
     own[axis] = m.whole(places.term)
     return Tensor(places.shape, m.at(x, own))
@@ -306,10 +311,10 @@ def _bce_logits(m: Meaning, x: Tensor, y: Tensor, weight: Any = None, positive: 
 
 
 def _attention(m: Meaning, q: Tensor, k: Tensor, v: Tensor, mask: Any = None, *, scale: float, causal: bool) -> Tensor:
-    if causal:
+    if causal or mask is not None:
         raise Unknown
     scores = m.matmul(q, m.transposed(k))
-    scores = m.plus(Tensor(scores.shape, m.scaled(scores.term, scale)), mask)
+    scores = Tensor(scores.shape, m.scaled(scores.term, scale))
     return m.matmul(Tensor(scores.shape, _softmax(m, scores, axis=-1)), v)
 
 
@@ -351,9 +356,10 @@ def _where(m: Meaning, condition: Tensor, x: Tensor, y: Tensor, **_: Any) -> Ten
         terms = algebra.terms[c]
         if len(terms) == 1 and q == algebra.ZERO:  # where(p > 0, p, 0)
             ((monomial, k),) = terms.items()
-            if k == 1.0 and len(monomial) == 1 and monomial[0][1] == 1.0:
-                if algebra.factors[monomial[0][0]] == ("function", "greater", p, algebra.ZERO):
-                    return m.relu(p)
+            if k == 1.0 and len(monomial) == 1 and monomial[0][1] == 1.0 and (
+                algebra.factors[monomial[0][0]] == ("function", "greater", p, algebra.ZERO)
+            ):  # fmt: skip
+                return m.relu(p)
         return algebra.function("where", c, p, q)
 
     return m.elementwise(chosen, condition, x, y)
@@ -368,15 +374,8 @@ def _advanced_index(m: Meaning, x: Tensor, *places: Tensor, axes: Any, out_shape
     return Tensor(tuple(out_shape), m.at(x, [*named, *own[len(shape) :]]))
 
 
-def _stack(m: Meaning, *xs: Tensor, axis: int, out_shape: Any, output: int) -> Tensor:
-    own = m.axes(out_shape)
-    if out_shape[axis] == 1:
-        return Tensor(tuple(out_shape), m.at(xs[0], [i for k, i in enumerate(own) if k != axis]))
-    raise Unknown
-
-
 def step(m: Meaning, name: str, options: dict[str, Any], operands: Sequence[Tensor | None], output: int) -> Tensor:
-    """What a step of an optimiser makes of a parameter (output 0) and of its state; raises Unknown where that is not known here."""
+    """What a step of an optimiser makes of a parameter (output 0) and of its state; raises Unknown where that is not known."""
     define = STEPS.get(name)
     shapes = {x.shape for x in operands if x is not None}
     numbers = all(isinstance(x, (int, float, bool, str, type(None), tuple)) for x in options.values())
@@ -437,7 +436,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
         lambda *ps: m.scaled(_product(m, ps), scale), *xs),
     **{name: _named(name) for name in ("tanh", "sin", "cos", "erf", "sigmoid", "tan")},
     "absolute": _named("absolute"), "relu": _unary(lambda m, p: m.relu(p)),
-    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, m.algebra.function(f"leaky {slope:.7g}", x.term)),
+    "leaky_relu": lambda m, x, *, slope, **_: Tensor(x.shape, _combined(m, (slope, x.term), (1 - slope, m.relu(x.term)))),
     "moved_towards": lambda m, x, y, *, share: m.elementwise(lambda p, q: _combined(m, (1 - share, p), (share, q)), x, y),
     "variance_of_scale": lambda m, x, *, eps, factor: Tensor(x.shape, m.scaled(
         m.algebra.subtract(m.algebra.power(x.term, -2.0), m.algebra.number(eps)), factor)),
@@ -450,10 +449,10 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "transpose": lambda m, x, *, axes: m.permuted(x, axes),
     "reshape": lambda m, x, *, shape: m.reshaped(x, shape),
     "broadcast_to": lambda m, x, *, shape: Tensor(tuple(shape), m.broadcast(x, shape)),
-    "getitem": _getitem, "split": _split, "stack": _stack, "take_along_axis": _take_along_axis,
+    "getitem": _getitem, "split": _split, "take_along_axis": _take_along_axis,
     "sum": lambda m, x, *, axis, keepdims: m.reduced(x, axis, keepdims, m.algebra.sum),
     "mean": lambda m, x, *, axis, keepdims: m.mean(x, axis, keepdims),
-    "max": lambda m, x, *, axis, keepdims, **_: m.reduced(x, axis, keepdims, m.algebra.top),
+    "amax": lambda m, x, *, axis, keepdims, **_: m.reduced(x, axis, keepdims, m.algebra.top),
     "var": _var, "std": _std, "vector_norm": _norm, "logsumexp": _logsumexp,
     "matmul": lambda m, x, y: m.matmul(x, y), "project": _affine, "affine": _affine, "add_matmul": _add_matmul,
     "softmax": _softmax, "log_softmax": _log_softmax, "attention": _attention,
@@ -462,7 +461,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""
 
-SHAPED = frozenset(("getitem", "stack", "advanced_index"))
+SHAPED = frozenset(("getitem", "advanced_index"))
 """Those that are told the shape of their result."""
 SEVERAL = frozenset(("split",))
 """Those that have definitions for all of their results."""

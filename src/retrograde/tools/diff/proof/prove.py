@@ -2,9 +2,9 @@
 
 The values that both programs have, as the alignment found them, are the places where a proof is cut into lemmas: between them,
 operations are unfolded by their definitions (meaning.py), and two values are the same where the normal forms are (algebra.py).
-From there on both are one tensor that is not looked into. Gradients are the same where what is differentiated is the same function
-of the same leaves, what is stopped included: a derivative follows from its function. A value that is stopped, or made without the
-tape, is one of which no derivative is taken.
+From there on both are one tensor that is not looked into. Gradients are the same where what is differentiated is the same
+function of the same leaves, what is stopped included: a derivative follows from its function. A value that is stopped, or made
+without the tape, is one of which no derivative is taken.
 """
 
 from __future__ import annotations
@@ -84,13 +84,16 @@ class Prover:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
-        for is_a, side in self.sides.items():
-            for e in side.events:
-                if e.kind not in (COTANGENT, PASS):
-                    for v in e.outs:
-                        self.tensor(is_a, v)
-        self._lemmas()
-        unproven = [r for r in results if not self._is_same(r)]
+        try:
+            for is_a, side in self.sides.items():
+                for e in side.events:
+                    if e.kind not in (COTANGENT, PASS):
+                        for v in e.outs:
+                            self.tensor(is_a, v)
+            self._lemmas()
+            unproven = [r for r in results if not self._is_same(r)]
+        except TooLarge:
+            return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
     def _is_same(self, result: Result) -> bool:
@@ -190,11 +193,11 @@ class Prover:
         e, shape = side.maker(value), side.values.shape(value)
         try:
             found = self._seed(is_a, value, shape) if e is None else self._by(is_a, value, e, shape)
-        except (TooLarge, RecursionError):
-            found = self._unknown(is_a, value)
-        if value in self._leaves[is_a]:
+            if value not in self._leaves[is_a]:
+                return self._cut(is_a, value, found)
             return found if value in self._starts[is_a] else self._leaf(found)
-        return self._cut(is_a, value, found)
+        except RecursionError:
+            return self._unknown(is_a, value)
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
@@ -242,7 +245,7 @@ class Prover:
             return True
         if e is None or e.kind == SOURCE:
             return e is not None
-        return e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a])) or (
+        return (e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a]))) or (
             e.kind == REREAD and value in self._first[is_a])  # fmt: skip
 
     def _seed(self, is_a: bool, value: int, shape: tuple[int, ...]) -> Tensor:
@@ -255,9 +258,10 @@ class Prover:
     def _given(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         side = self.sides[is_a]
         array = side.values.array(value)
-        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a]:
-            if (e.name == "number" and array.size == 1) or not array.any():
-                return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
+        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a] and (
+            (e.name == "number" and array.size == 1) or not array.any()
+        ):  # fmt: skip
+            return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
         if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
             np.array_equal(array, np.arange(len(array)))
         ):  # fmt: skip
@@ -330,7 +334,7 @@ class Prover:
                 name = f"{e.name} {_said(params)} {[x is None for x in operands]}" if params else e.name
                 return self.meaning.elementwise(lambda *terms: self.algebra.function(name, *terms), *present)
             return self.meaning.of(e.name, params, operands, shape, output)
-        except (Unknown, TooLarge):
+        except (Unknown, TooLarge, TypeError, IndexError):  # parameters that a definition does not know
             self.opaque.add(e.name)
         key = tuple(None if x is None else (x.shape, x.term) for x in operands)
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
@@ -406,7 +410,8 @@ class Prover:
             value = leaf.value
             while value not in found:
                 found.add(value)
-                after = [n for n, position in side.consumers.get(value, ()) if position == 0 and side.events[n].kind in (WRITE, UPDATE)]
+                after = [n for n, position in side.consumers.get(value, ())
+                         if position == 0 and side.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
                 if after:
                     value = side.events[after[0]].outs[0]
         return found
@@ -449,7 +454,7 @@ def _orders(shape: Sequence[int], wanted: Sequence[int]) -> Iterator[tuple[int, 
             yield order
 
 
-def _written(x: np.generic) -> float:
+def _written(x: Any) -> float:
     """A number as somebody has written it."""
     return float(str(x)) if x.dtype == np.float32 else float(x)
 
@@ -457,7 +462,7 @@ def _written(x: np.generic) -> float:
 def _plain(x: Any) -> Any:
     """An option as a number, where it is one."""
     if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
-        return _written(x[()]) if x.dtype.kind == "f" else x.item()
+        return _written(np.asarray(x)[()]) if x.dtype.kind == "f" else x.item()
     return tuple(map(_plain, x)) if isinstance(x, tuple) else x
 
 
