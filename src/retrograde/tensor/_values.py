@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._state import OPENED
+from ..backend import backend_of_device
 from ..core import value as values
 from ..core.level import born, innermost
 from ..core.unwrap import concrete, elsewhere
@@ -83,11 +84,16 @@ def positions(op: str, x: Any) -> Sequence[Any]:
 
 
 def check_device(op: str, device: Any) -> None:
-    """Raise ValueError for a device that is not the one creation functions have."""
-    if device is not None and device != "cpu":
+    """Raise ValueError for a device that is neither NumPy's nor one of an array library that tensors are around."""
+    if device is not None and device != "cpu" and backend_of_device(device) is None:
         raise ValueError(
-            f"{op}: there is no device {device!r}; tensors are created on 'cpu' (or wrap another library's)"
+            f"{op}: there is no device {device!r}; tensors are created on 'cpu', or on another tensor's x.device"
         )
+
+
+def made(array: np.ndarray, device: Any) -> Any:
+    """A Tensor around an array that a creation function has made, on a device that was checked."""
+    return new(array if device is None or device == "cpu" else backend_of_device(device).placed(array, device))
 
 
 def rank(x: Any) -> int:
