@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 PROGRAM = '''
 import json, os, sys, time
 import torch, torch.distributed as dist
@@ -117,11 +119,10 @@ def predicted(alone: float, size: int, rates: dict[str, float], count: int, core
     That of one process, as often as processes share a core, and the time to reduce `size` bytes, of which backward, two thirds
     of a step, hides what it can, or nothing.
     """
-    spans = {int(n): int(n) / rate for n, rate in rates.items()}
-    small, large = min(spans), max(spans)
-    latency, rate = spans[small], (large - small) / (spans[large] - spans[small])
-    compute, reduce = alone * max(1.0, count / cores), latency + size / rate
-    return compute + max(latency, reduce - compute * 2 / 3), compute + reduce
+    spans = sorted((int(n), int(n) / rate) for n, rate in rates.items())
+    reduce = float(np.interp(size, *zip(*spans)))
+    compute = alone * max(1.0, count / cores)
+    return compute + max(spans[0][1], reduce - compute * 2 / 3), compute + reduce
 
 
 def run(path: str, count: int, whole: bool, steps: int) -> list:
