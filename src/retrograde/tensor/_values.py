@@ -93,7 +93,8 @@ def check_device(op: str, device: Any) -> None:
 
 def made(array: np.ndarray, device: Any) -> Any:
     """A Tensor around an array that a creation function has made, on a device that was checked."""
-    return new(array if device is None or device == "cpu" else backend_of_device(device).placed(array, device))
+    library = None if device is None or device == "cpu" else backend_of_device(device)
+    return new(array if library is None else library.placed(array, device))
 
 
 def rank(x: Any) -> int:
