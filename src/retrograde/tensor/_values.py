@@ -76,8 +76,8 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 
 def positions(op: str, x: Any) -> Sequence[Any]:
     """Where the elements of a value or array are not zero, an array for each axis, of its library and where it is."""
-    array = elsewhere(x)
-    if array is None:
+    array = x if type(x) is np.ndarray else elsewhere(x)
+    if array is x or array is None:
         return np.nonzero(concrete(op, x))
     rows = ix.argwhere(array)
     return [rows[:, i] for i in range(rows.shape[1])]

@@ -213,8 +213,13 @@ def percentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdim
     return quantile(a, q / 100 if is_number(q) else double(value(q)) / 100, axis, method, keepdims)
 
 
-implements("nanquantile")(lambda a, q, axis=None, method="linear", keepdims=False: quantile(
-    a, q, axis, method, keepdims, ignore_nan=True))  # fmt: skip
+@implements("nanquantile")
+def nanquantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    if not is_number(q) and rank(value(q)) > 1:
+        raise unsupported("np.nanquantile with a matrix of quantiles")
+    return quantile(a, q, axis, method, keepdims, ignore_nan=True)
+
+
 implements("nanmedian")(lambda a, axis=None, keepdims=False: quantile(a, 0.5, axis, keepdims=keepdims, ignore_nan=True))
 implements("median")(lambda a, axis=None, keepdims=False: quantile(a, 0.5, axis, keepdims=keepdims))
 
