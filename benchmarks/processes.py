@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 PROGRAM = '''
 import json, os, sys, time
 import torch, torch.distributed as dist
@@ -91,20 +93,20 @@ for name, make, batch in (("MLP 784-1024-10 at 512", mlp, 512), ("GPT at 8 x 64"
             times.append((time.perf_counter() - begun, waited[0] - before))
     times.sort()
     step, wait = times[len(times) // 2]
-    found[name] = {"samples": len(y) * count / step, "wait": wait / step if reducer is not None else None, "step": step,
-                   "bytes": sum(4 * p.numel() for p in model.parameters())}
+    found[name] = {"samples": len(y) * count / step, "wait": wait / step if reducer is not None else None,
+                   "step": times[len(times) // 10][0], "bytes": sum(4 * p.numel() for p in model.parameters())}
 rates = {}
 if count > 1:
     for power in range(12, 27, 2):
         t = torch.ones(1 << power >> 2)
         dist.all_reduce(t)
         spans = []
-        for _ in range(9):
+        for _ in range(20):
             dist.barrier()
             begun = time.perf_counter()
             dist.all_reduce(t)
             spans.append(time.perf_counter() - begun)
-        rates[1 << power] = (1 << power) / sorted(spans)[len(spans) // 2]
+        rates[1 << power] = (1 << power) / sorted(spans)[len(spans) // 10]  # a fast one: the machine's, not its other users'
 if rank == 0:
     print(json.dumps([found, rates]), flush=True)
 dist.destroy_process_group()
@@ -117,11 +119,10 @@ def predicted(alone: float, size: int, rates: dict[str, float], count: int, core
     That of one process, as often as processes share a core, and the time to reduce `size` bytes, of which backward, two thirds
     of a step, hides what it can, or nothing.
     """
-    spans = {int(n): int(n) / rate for n, rate in rates.items()}
-    small, large = min(spans), max(spans)
-    latency, rate = spans[small], (large - small) / (spans[large] - spans[small])
-    compute, reduce = alone * max(1.0, count / cores), latency + size / rate
-    return compute + max(latency, reduce - compute * 2 / 3), compute + reduce
+    spans = sorted((int(n), int(n) / rate) for n, rate in rates.items())
+    reduce = float(np.interp(size, *zip(*spans)))
+    compute = alone * max(1.0, count / cores)
+    return compute + max(spans[0][1], reduce - compute * 2 / 3), compute + reduce
 
 
 def run(path: str, count: int, whole: bool, steps: int) -> list:

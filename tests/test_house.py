@@ -98,7 +98,8 @@ def test_only_dependencies_are_imported() -> None:
     of_extras = {ROOT / f"src/retrograde/backend/{library}.py": {library} for library in ("cupy", "dask", "torch")}
     of_extras[ROOT / "src/retrograde/backend/processes.py"] = {"mpi4py"}
     of_extras[ROOT / "src/retrograde/tools/graph/svg.py"] = {"py_mini_racer"}
-    of_extras.update({ROOT / f"src/retrograde/{file}.py": {"dask"} for file in ("backend/dask_pieces", "tensor/deferred")})
+    over_dask = ("backend/dask_pieces", "backend/dask_ways", "tensor/deferred")
+    of_extras.update({ROOT / f"src/retrograde/{file}.py": {"dask"} for file in over_dask})
     others = {
         str(path.relative_to(ROOT)): missing
         for path in SOURCES

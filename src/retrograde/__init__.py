@@ -236,6 +236,7 @@ _LAZY_NAMES = {
     "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile", "explain_nan": "tools.nan",
     "graph": "tools.graph", "memory": "tools.graph", "watch": "tools.graph",
     "compute": "tensor.deferred", "persist": "tensor.deferred", "allow_whole": "backend.dask",
+    "pad": "tensor.numpy_shapes",
 }  # fmt: skip
 
 
@@ -291,7 +292,8 @@ __all__ = [
     "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
     "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "memory", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
-    "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "persist", "pi",
+    "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "pad", "permute_dims", "persist",
+    "pi",
     "positive", "pow", "prod", "random", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
     "save", "scan", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
     "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",

@@ -284,7 +284,11 @@ def test_arrays_are_made_where_another_one_is(library: str) -> None:
     wrap = arrays_of(library)
     x = rg.asarray(wrap(np.arange(6.0, dtype=np.float32).reshape(2, 3)))
     moved = rg.asarray(np.ones((2, 3), np.float32), like=x)
-    for y in (rg.zeros_like(x), rg.ones_like(x), rg.full_like(x, 2), rg.empty_like(x, shape=(2,)), np.zeros_like(x), moved):
+    there: dict[str, Any] = {"dtype": np.float32, "device": x.device}
+    made = [rg.zeros(3, **there), rg.full((2,), 7, **there), rg.arange(3, **there), rg.linspace(0, 1, 3, **there)]
+    made += [rg.eye(2, **there), rg.asarray([1.0], **there), rg.asarray(rg.ones(2), **there), moved]
+    made += [rg.zeros_like(x), rg.zeros_like(x, device=x.device), rg.ones_like(x), rg.full_like(x, 2), np.zeros_like(x)]
+    for y in (*made, rg.empty_like(x, shape=(2,))):
         assert type(y.data) is type(x.data)
         assert y.device == x.device
         assert y.dtype == np.float32

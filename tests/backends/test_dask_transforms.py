@@ -145,3 +145,9 @@ def test_positions_that_are_known_read_their_blocks_only() -> None:
     (found,) = rg.compute(rg.asarray(rows)[np.array([4, 3, 11])], scheduler="sync")
     np.testing.assert_array_equal(found.numpy(), ROWS[[4, 3, 11]])
     assert sorted(read) == [1, 3]
+
+
+def test_what_no_task_can_hold_is_refused() -> None:
+    x = divided(ROWS)
+    with pytest.raises(rg.UnsupportedError, match="matmul: a Dask array stands beside Traced.*jit takes no Dask arrays"):
+        rg.jit(lambda w: rg.sum(rg.matmul(x, w)))(W)

@@ -31,8 +31,11 @@ class CupyBackend(Backend):
             return cupy.full(shape, value, dtype)
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
-        with like.device:
-            return cupy.asarray(array)
+        return self.placed(array, like.device)
+
+    def placed(self, host: np.ndarray, device: Any) -> Any:
+        with device:
+            return cupy.asarray(host)
 
     def to_host(self, array: Any) -> np.ndarray:
         return cupy.asnumpy(array)

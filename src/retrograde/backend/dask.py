@@ -60,6 +60,13 @@ class DaskBackend(Backend):
                 f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
                 "call compute() on the array first"
             )
+        for x in arrays:
+            if x is not None and not isinstance(x, (da.Array, np.ndarray, np.generic)):
+                raise UnsupportedError(
+                    f"{prim.name}: a Dask array stands beside {type(x).__name__} of {type(x).__module__}, which tasks do not "
+                    "hold; a function under jit takes no Dask arrays, and arrays of two libraries are moved first "
+                    "(asarray(x, like=y))"
+                )
         if not prim.multi and prim.kind == "elementwise":
             return _by_block(prim, [self._in_tasks(prim, x, arrays) for x in arrays], params)
         given = [self._known(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -125,6 +126,10 @@ class Backend:
         as NumPy's array. Most libraries have one."""
         return self.from_host(make(0, shape), like)
 
+    def placed(self, host: np.ndarray, device: Any) -> Any:
+        """NumPy's array as one of this type on one of the library's devices."""
+        return self.asarray(host)
+
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         """A value as an array of this library, on its default device."""
         return self.xp.asarray(value, dtype=dtype)
@@ -175,6 +180,14 @@ def backend_of(array: Any) -> Backend:
         "array, or register a Backend for its type (retrograde.backend.register_backend; a whole one, with what it needs, "
         "stands in docs/backends/writing-one.md)"
     )
+
+
+def backend_of_device(device: Any) -> Backend | None:
+    """The backend of a device, an object of an array library's, or None: so that `zeros(3, device=x.device)` is where `x` is."""
+    library = type(device).__module__.partition(".")[0]
+    if library in _LAZY and library in sys.modules:
+        importlib.import_module(f"{__package__}.{_LAZY[library]}")
+    return next((backend for backend in _BY_TYPE.values() if backend.name == library), None)
 
 
 def is_array(x: Any) -> bool:

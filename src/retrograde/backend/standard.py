@@ -127,7 +127,10 @@ class StandardBackend(Backend):
         return np.asarray(array.array)
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
-        return self.array_type(self.moved(array, like.device))
+        return self.placed(array, like.device)
+
+    def placed(self, host: np.ndarray, device: Any) -> Any:
+        return self.array_type(self.moved(host, device))
 
     def moved(self, host: np.ndarray, device: Any) -> Any:
         """NumPy's array as one of the library's on a device, None for the default one."""

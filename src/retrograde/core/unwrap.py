@@ -100,7 +100,7 @@ def held(op: str, x: Any) -> Any:
 def elsewhere(x: Any) -> Any:
     """The array of a value, without history, if a library other than NumPy holds the elements (and it is no transform's)."""
     array = bare(x)
-    return None if isinstance(array, LevelArray) else of_library(array)
+    return None if type(array) is np.ndarray or isinstance(array, LevelArray) else of_library(array)
 
 
 def _refuse_many(op: str, x: Any, array: Any) -> None:

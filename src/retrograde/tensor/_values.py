@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._state import OPENED
+from ..backend import backend_of_device
 from ..core import value as values
 from ..core.level import born, innermost
 from ..core.unwrap import concrete, elsewhere
@@ -75,19 +76,25 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 
 def positions(op: str, x: Any) -> Sequence[Any]:
     """Where the elements of a value or array are not zero, an array for each axis, of its library and where it is."""
-    array = elsewhere(x)
-    if array is None:
+    array = x if type(x) is np.ndarray else elsewhere(x)
+    if array is x or array is None:
         return np.nonzero(concrete(op, x))
     rows = ix.argwhere(array)
     return [rows[:, i] for i in range(rows.shape[1])]
 
 
 def check_device(op: str, device: Any) -> None:
-    """Raise ValueError for a device that is not the one creation functions have."""
-    if device is not None and device != "cpu":
+    """Raise ValueError for a device that is neither NumPy's nor one of an array library that tensors are around."""
+    if device is not None and device != "cpu" and backend_of_device(device) is None:
         raise ValueError(
-            f"{op}: there is no device {device!r}; tensors are created on 'cpu' (or wrap another library's)"
+            f"{op}: there is no device {device!r}; tensors are created on 'cpu', or on another tensor's x.device"
         )
+
+
+def made(array: np.ndarray, device: Any) -> Any:
+    """A Tensor around an array that a creation function has made, on a device that was checked."""
+    library = None if device is None or device == "cpu" else backend_of_device(device)
+    return new(array if library is None else library.placed(array, device))
 
 
 def rank(x: Any) -> int:

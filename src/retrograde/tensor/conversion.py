@@ -13,7 +13,7 @@ from ..core.arrays import bottom
 from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops import structural as st
-from ._values import check_device, new
+from ._values import check_device, made, new
 from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
 from .ways_out import refuse_recorded
@@ -88,6 +88,8 @@ def asarray(
         tensor = _from_value(obj, wanted, copy)
     else:
         tensor = new(_array(obj, wanted, copy))
+    if device is not None and device != "cpu":
+        like = made(np.zeros(()), device)
     if like is not None:
         tensor = _moved(tensor, bottom(like) if isinstance(like, Value) else backend_of(like).wrap(like))
     if requires_grad:
@@ -159,7 +161,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     array = np.from_dlpack(x)
     if copy:
         array = array.copy()
-    return new(array)
+    return made(array, device)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:

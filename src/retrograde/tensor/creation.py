@@ -14,7 +14,7 @@ from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
 from ..ops import triangular
 from . import manipulation
-from ._values import check_device, matrices, new, rank, shape_tuple
+from ._values import check_device, made, matrices, new, rank, shape_tuple
 from .conversion import value
 from .dtypes import as_dtype
 from .operators import described
@@ -29,7 +29,7 @@ def _filled(name: str, doc: str) -> Callable[..., Tensor]:
 
     def f(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
         check_device(name, device)
-        return new(getattr(np, name)(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
+        return made(getattr(np, name)(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)), device)
 
     return described(f, name, doc)
 
@@ -61,7 +61,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     if isinstance(fill_value, Value):
         filled = st.copy(st.broadcast_to(fill_value, shape=shape))
         return filled if dtype is None else to_dtype(filled, as_dtype(dtype))
-    return new(np.full(shape, fill_value, None if dtype is None else as_dtype(dtype)))
+    return made(np.full(shape, fill_value, None if dtype is None else as_dtype(dtype)), device)
 
 
 def _as_in(x: Any, shape: Any, dtype: Any, device: Any) -> tuple[Any, Any, Any]:
@@ -112,7 +112,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     if step == 0:
         raise ValueError("arange: the step must not be 0")
     wanted: Any = None if dtype is None else as_dtype(dtype)
-    return new(np.arange(start, stop, step, wanted))
+    return made(np.arange(start, stop, step, wanted), device)
 
 
 def linspace(
@@ -138,8 +138,8 @@ def linspace(
         line = np.linspace(start, stop, num, endpoint=endpoint, dtype=np.result_type(wanted, np.float64)).astype(wanted)
         if endpoint and num > 1:
             line[-1] = stop
-        return new(line)
-    return new(np.linspace(start, stop, num, endpoint=endpoint, dtype=wanted))
+        return made(line, device)
+    return made(np.linspace(start, stop, num, endpoint=endpoint, dtype=wanted), device)
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
@@ -155,7 +155,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     n, m = int(n_rows), int(n_rows if n_cols is None else n_cols)
     # A diagonal outside the matrix: NumPy takes no k beyond an int64.
     k = max(-n, min(m, int(k)))
-    return new(np.eye(n, m, k, np.float64 if dtype is None else as_dtype(dtype)))
+    return made(np.eye(n, m, k, np.float64 if dtype is None else as_dtype(dtype)), device)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[Tensor]:

@@ -96,9 +96,14 @@ def pow(x1: Any, x2: Any, /) -> Tensor:
     kind = dtype_of(x1).kind
     if kind == "b":
         raise TypeError("pow: booleans have no powers; convert them to integers with astype()")
-    if kind == "i" and not _all("pow", cmp.greater_equal(x2, 0)):
+    if kind == "i" and _any_negative(x2):
         raise ValueError("pow: an integer to a negative power is no integer; convert to floating point with astype()")
     return ew.power(x1, x2)
+
+
+def _any_negative(x: Any) -> bool:
+    array = elsewhere(x)
+    return bool((concrete("pow", x) < 0).any()) if array is None else not _all("pow", cmp.greater_equal(array, 0))
 
 
 def abs(x: Any, /) -> Tensor:

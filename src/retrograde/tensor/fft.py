@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.value import dtype_of, shape_of
 from ..ops import fft as op
-from ._values import axes_of, axis_of, check_device, new, rank
+from ._values import axes_of, axis_of, check_device, made, rank
 from .conversion import value
 from .dtypes import as_dtype
 from .operators import described
@@ -113,14 +113,14 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
     """
     check_device("fft.fftfreq", device)
     out = np.fft.fftfreq(n, d)
-    return new(out if dtype is None else out.astype(as_dtype(dtype)))
+    return made(out if dtype is None else out.astype(as_dtype(dtype)), device)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of `rfft` of n elements, `d` apart."""
     check_device("fft.rfftfreq", device)
     out = np.fft.rfftfreq(n, d)
-    return new(out if dtype is None else out.astype(as_dtype(dtype)))
+    return made(out if dtype is None else out.astype(as_dtype(dtype)), device)
 
 
 def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:

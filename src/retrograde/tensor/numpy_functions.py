@@ -128,6 +128,20 @@ def _extreme_of_numbers(f: Any, worst: float) -> Any:
     return extreme
 
 
+def _place_of_number(f: Any, worst: float) -> Any:
+    def place(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        kept = _numbers(a)
+        if not reductions.all(reductions.any(kept, axis=axis)):
+            raise ValueError("np.nanargmax, np.nanargmin: a row has nothing but nan")
+        return f(elementwise.where(kept, a, worst), axis=axis, keepdims=keepdims)
+
+    return place
+
+
+implements("nanargmax")(_place_of_number(searching.argmax, -math.inf))
+implements("nanargmin")(_place_of_number(searching.argmin, math.inf))
+
+
 implements("nanmax")(_extreme_of_numbers(max, -math.inf))
 implements("nanmin")(_extreme_of_numbers(min, math.inf))
 
@@ -161,6 +175,15 @@ def _in_a_row(f: Any, default: Any = None) -> Any:
 
 
 implements("cumsum")(_in_a_row(reductions.cumulative_sum))
+
+
+def _scan_of_numbers(f: Any, nothing: float) -> Any:
+    scan = _in_a_row(f)
+    return lambda a, axis=None: scan(elementwise.where(_numbers(a), a, nothing), axis=axis)
+
+
+implements("nancumsum")(_scan_of_numbers(reductions.cumulative_sum, 0.0))
+implements("nancumprod")(_scan_of_numbers(reductions.cumulative_prod, 1.0))
 implements("cumprod")(_in_a_row(reductions.cumulative_prod))
 sort = implements("sort")(_in_a_row(searching.sort, -1))
 implements("partition")(lambda a, kth, axis=-1: sort(a, axis=axis))  # sorted altogether is partitioned anywhere
@@ -168,7 +191,9 @@ implements("argsort")(_in_a_row(searching.argsort, -1))
 
 
 @implements("quantile")
-def quantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+def quantile(
+    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, *, ignore_nan: bool = False
+) -> Any:
     if method not in quantiles.INTERPOLATIONS:
         raise unsupported(f"np.quantile(method={method!r})")
     a = double(value(a))
@@ -178,7 +203,7 @@ def quantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims:
     if rank(q) > 1:
         raise ValueError(f"np.quantile, np.percentile: wanted a number or a vector of them, got shape {tuple(shape_of(q))}")
     axes = axes_of("quantile", axis, rank(a))
-    found = quantiles.interpolated(quantiles.as_rows(a, axes), st.reshape(q, shape=(-1,)), method, ignore_nan=False)
+    found = quantiles.interpolated(quantiles.as_rows(a, axes), st.reshape(q, shape=(-1,)), method, ignore_nan)
     kept = tuple(1 if i in axes else n for i, n in enumerate(shape_of(a)) if keepdims or i not in axes)
     return st.reshape(found, shape=(*shape_of(q), *kept))
 
@@ -188,6 +213,14 @@ def percentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdim
     return quantile(a, q / 100 if is_number(q) else double(value(q)) / 100, axis, method, keepdims)
 
 
+@implements("nanquantile")
+def nanquantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    if not is_number(q) and rank(value(q)) > 1:
+        raise unsupported("np.nanquantile with a matrix of quantiles")
+    return quantile(a, q, axis, method, keepdims, ignore_nan=True)
+
+
+implements("nanmedian")(lambda a, axis=None, keepdims=False: quantile(a, 0.5, axis, keepdims=keepdims, ignore_nan=True))
 implements("median")(lambda a, axis=None, keepdims=False: quantile(a, 0.5, axis, keepdims=keepdims))
 
 

@@ -204,6 +204,18 @@ _EDGES = {"edge": "replicate", "wrap": "circular", "reflect": "reflect"}
 def pad(
     array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, reflect_type: str = "even"
 ) -> Any:
+    """The elements with others around them, as NumPy's function of the name: a number, or the edge, its image, the other end.
+
+    pad_width: how many before and behind along each axis, as a pair each, one pair for all, or a number.
+
+    Raises ValueError for a negative width, TypeError for other modes and for several constants.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.pad(rg.asarray([1.0, 2.0]), (1, 2), constant_values=9)
+    Tensor([9., 1., 2., 9., 9.])
+    """
     x = value(array)
     widths = tuple((int(a), int(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (rank(x), 2)))
     if any(w < 0 for pair in widths for w in pair):
