@@ -7,10 +7,10 @@ what `f` reads and writes besides its inputs: tensors and generators, whatever h
 import numpy as np
 
 import retrograde as rg
+from retrograde._traceback import program_frames
 from retrograde.backend import Backend, register_backend
 from retrograde.core.aval import Aval
 from retrograde.core.primitive import PRIMITIVES
-from retrograde._traceback import program_frames
 
 
 class Traced:
