@@ -1,6 +1,7 @@
 import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
+
 rng = np.random.default_rng(22)
 table = Parameter(Tensor(rng.standard_normal((13, 6)).astype("float32")), name="table")
 w = Parameter(Tensor((rng.standard_normal((6, 4)) * 0.7).astype("float32")), name="w")

@@ -1,5 +1,6 @@
 import numpy as np
 import torch
+
 rng = np.random.default_rng(22)
 table = torch.tensor(rng.standard_normal((13, 6)), dtype=torch.float32, requires_grad=True)
 w = torch.tensor(rng.standard_normal((6, 4)) * 0.7, dtype=torch.float32, requires_grad=True)

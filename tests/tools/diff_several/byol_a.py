@@ -1,6 +1,7 @@
 import numpy as np
 import torch
 from torch import nn
+
 rng = np.random.default_rng(21)
 net = nn.Sequential(nn.Linear(4, 7), nn.BatchNorm1d(7), nn.ReLU())
 target, online = nn.Linear(7, 3), nn.Linear(7, 3)

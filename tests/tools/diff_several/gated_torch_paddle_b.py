@@ -1,6 +1,7 @@
 import numpy as np
 import paddle
 from paddle import nn
+
 rng = np.random.default_rng(20)
 gate, value, out = nn.Linear(5, 9), nn.Linear(5, 9), nn.Linear(9, 2)
 for layer in (gate, value, out):

@@ -1,5 +1,6 @@
 import numpy as np
 import paddle
+
 rng = np.random.default_rng(23)
 def p(*shape):
     return paddle.to_tensor((rng.standard_normal(shape) * 0.5).astype("float32"), stop_gradient=False)

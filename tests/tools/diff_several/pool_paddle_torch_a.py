@@ -1,6 +1,7 @@
 import numpy as np
 import paddle
 import paddle.nn.functional as F
+
 rng = np.random.default_rng(24)
 q = paddle.to_tensor((rng.standard_normal((1, 6))).astype("float32"), stop_gradient=False)
 w = paddle.to_tensor((rng.standard_normal((6, 2)) * 0.5).astype("float32"), stop_gradient=False)

@@ -1,6 +1,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+
 rng = np.random.default_rng(24)
 q = torch.tensor(rng.standard_normal((1, 6)), dtype=torch.float32, requires_grad=True)
 w = torch.tensor(rng.standard_normal((6, 2)) * 0.5, dtype=torch.float32, requires_grad=True)
