@@ -13,7 +13,6 @@ opt = torch.optim.SGD([*net.parameters(), *online.parameters()], lr=0.1)
 for _ in range(2):
     a = online(net(x))  # parts 1
     b = target(net(x2))
-    b = b  # parts 2
     a = nn.functional.normalize(a, dim=0)  # parts 3
     b = nn.functional.normalize(b, dim=1)  # parts 2
     loss = 2 - 2 * (a * b).sum(1).mean()
