@@ -13,6 +13,7 @@ import inspect
 import io
 import keyword
 import pkgutil
+import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator
@@ -48,6 +49,10 @@ def modules(dialect: str) -> dict[str, types.ModuleType]:
         if not any(part.startswith("_") for part in info.name.split(".")):
             with contextlib.suppress(ImportError), contextlib.redirect_stdout(io.StringIO()):  # what needs another package
                 found[info.name] = importlib.import_module(info.name)
+    for name, module in sorted(sys.modules.items()):  # those that have no file: a class each, as torch.optim.adam has
+        public = name.startswith(dialect + ".") and not any(part.startswith("_") for part in name.split("."))
+        if public and name.rpartition(".")[0] in found and name not in found and isinstance(module, types.ModuleType):
+            found[name] = module
     return found
 
 
