@@ -1,6 +1,7 @@
 """Gradients that are computed with the loss (compile/versions/foresight.py) are what they are when computed after it, and are
 computed so only where passes have asked for them again and again."""
 
+import gc
 import sys
 import weakref
 
@@ -337,9 +338,11 @@ def test_nothing_is_kept_of_calls_whoever_records_them(in_code):
         references, prim = call()
     assert [r() for r in references] == [None] * len(references)
     shared = [prim, prim.forward._foresight, prim.forward._foresight._known, FREED, Slot, Node, torch.Tensor, several, OUTSIDE._a]
+    gc.collect()  # what other tests have left refers to these, too
     before = list(map(sys.getrefcount, shared))
     for _ in range(3):
         call()
+    gc.collect()
     assert list(map(sys.getrefcount, shared)) == before
 
 
