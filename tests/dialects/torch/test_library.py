@@ -1,4 +1,4 @@
-"""`torch.library.custom_op`: calls, derivatives, batches and names of a program's own operations, as PyTorch 2.13 has them."""
+"""Custom operations: calls, derivatives, batches and names of a program's own operations, as PyTorch 2.13 has them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`torch.library`: operations of the user's own, with a name, a derivative and a batching rule.
+"""Operations of the user's own, with a name, a derivative and a batching rule.
 
 Each is recorded as a Function whose forward is the user's function: what that computes with is its own affair.
 """
@@ -212,7 +212,7 @@ def _found(op: Any) -> CustomOpDef:
     try:
         return operations(namespace)[own.partition(".")[0]]
     except KeyError:
-        raise ValueError(f"torch.library: there is no operation {op!r}; define it with custom_op") from None
+        raise ValueError(f"there is no operation {op!r}; define it with custom_op") from None
 
 
 # ------------------------------------------------------------------------------------------ by schema
@@ -222,7 +222,7 @@ def _parsed(schema: str) -> tuple[str, inspect.Signature, list[str]]:
     """The name, parameters and changed arguments of `name(Tensor x, Tensor(a!) y, *, int k=3) -> Tensor`."""
     match = re.fullmatch(r"\s*([\w.]+)\s*\((.*)\)\s*->.*", schema, re.DOTALL)
     if match is None:
-        raise RuntimeError(f"torch.library: {schema!r} is no schema; wanted 'name(Tensor x, int k=3) -> Tensor'")
+        raise RuntimeError(f"{schema!r} is no schema of an operation; wanted 'name(Tensor x, int k=3) -> Tensor'")
     parameters, mutated, kind = [], [], inspect.Parameter.POSITIONAL_OR_KEYWORD
     for part in filter(None, (p.strip() for p in re.split(r",(?![^\[(]*[\])])", match[2]))):
         if part == "*":

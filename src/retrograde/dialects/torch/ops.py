@@ -101,9 +101,9 @@ class _Library:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        from .library import operations
+        from . import library
 
-        known = operations(self._name)
+        known = library.operations(self._name)
         if name not in known:
             raise missing(f"torch.ops.{self._name}", name, known)
         return OpOverloadPacket(name, known[name], self._name)
@@ -116,20 +116,20 @@ def load_library(path: Any) -> None:
     """Nothing for a library whose operators the dialect has itself; raises OSError for any other compiled code."""
     import pathlib
 
-    from .library import operations
+    from . import library
 
-    if not operations(pathlib.Path(path).parent.name):
+    if not library.operations(pathlib.Path(path).parent.name):
         raise OSError(
             f"load_library: {path} is compiled for PyTorch and cannot be loaded into retrograde's torch dialect; define its "
-            "operators in Python with torch.library.custom_op"
+            "operators in Python with custom_op"
         )
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):  # whoever looks through modules is not to load one by it
         raise AttributeError(name)
-    from .library import OPERATIONS, operations
+    from . import library
 
-    if operations(name):
+    if library.operations(name):
         return _Library(name)
-    raise missing("torch.ops", name, ["aten", *OPERATIONS])
+    raise missing("torch.ops", name, ["aten", *library.OPERATIONS])
