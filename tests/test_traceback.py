@@ -92,3 +92,16 @@ def test_without_it_the_message_says_how_to_know() -> None:
     y += 1
     with pytest.raises(rg.MutationError, match="detect_anomaly"):
         loss.backward()
+
+
+def test_a_later_change_is_not_said_to_be_the_one_that_was_seen() -> None:
+    x = rg.asarray([1.0, 2.0], requires_grad=True)
+    with rg.no_grad():
+        y = rg.exp(x)
+    with rg.autograd.detect_anomaly():
+        y += 1
+    loss = (y * x).sum()
+    y += 2
+    with pytest.raises(rg.MutationError) as caught:
+        loss.backward()
+    assert "y += " not in str(caught.value)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 import traceback as stacks
-from pathlib import Path
 from types import TracebackType
 
-PACKAGE = str(Path(__file__).parent) + os.sep
+PACKAGE = os.path.dirname(__file__) + os.sep
 OWN = (PACKAGE, "<retrograde ", "<frozen ")
 """How the names of files begin that are no program's: the package's own, code that it has generated, the interpreter's."""
 LEFT = 2

@@ -25,8 +25,8 @@ _ndarray = np.ndarray
 MUTATED: dict[int, list[Any]] = {}
 """id(owner) -> [clock of the last change, number of changes, weak reference to the owner]."""
 
-PLACES: dict[int, str] = {}
-"""id(owner) -> the line that changed this memory last, where that happened under anomaly mode."""
+PLACES: dict[int, tuple[int, str]] = {}
+"""id(owner) -> clock and line of the last change of this memory that happened under anomaly mode."""
 
 latest = 0
 """The clock of the last change of any memory: a graph that is younger as a whole has nothing to check."""
@@ -162,13 +162,13 @@ def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) 
         latest = now
     for observer in OBSERVERS:
         observer.changed(array)
-    if SWITCHED and state.anomaly:
-        PLACES[key] = program_line()
     if entry is not None and entry[2]() is owner:
         entry[0] = now
         entry[1] += 1
-        return
-    _enter(owner, now, 1 + before)
+    else:
+        _enter(owner, now, 1 + before)
+    if SWITCHED and state.anomaly and key in MUTATED:
+        PLACES[key] = now, program_line()
 
 
 def _enter(owner: Any, now: int, count: int) -> None:
@@ -201,7 +201,8 @@ def note_all(arrays: Iterable[np.ndarray]) -> None:
 def place_of_change(array: Any) -> str:
     """The line that changed memory last, "" where that is not known."""
     entry = MUTATED.get(key := id(owner := owner_of(array)))
-    return PLACES.get(key, "") if entry is not None and entry[2]() is owner else ""
+    changed, line = PLACES.get(key, (0, ""))
+    return line if entry is not None and entry[2]() is owner and entry[0] == changed else ""
 
 
 def overlapping(array: Any) -> bool:
