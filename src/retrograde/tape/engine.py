@@ -294,12 +294,15 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
                     raise error_type(cls, MutationError)(_changed_text(node, array))
 
 
+_ANOMALY_MODE = "; retrograde.autograd.detect_anomaly() names both lines"
+
+
 def _changed_text(node: Node, array: Any) -> str:
     place = "" if type(array) is tuple else mutation.place_of_change(array)
     return (
         f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place {f'by {place} ' if place else ''}"
         f"after {node.prim.name} had used it; change a clone() instead, or do it before"
-        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else "; detect_anomaly() names both lines")
+        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else _ANOMALY_MODE)
     )
 
 

@@ -42,7 +42,7 @@ def constructor(owner: str, parameters: str, made: Callable[..., None], **scope:
     for parameter in function.args.args[1:]:
         parameter.annotation = parameter.annotation or ast.Name("Any", ast.Load())
     function.body[0].value.args = [ast.Name(parameter.arg, ast.Load()) for parameter in function.args.args]
-    code = compile(ast.fix_missing_locations(tree), f"<row {owner}>", "exec", annotations.compiler_flag, True)
+    code = compile(ast.fix_missing_locations(tree), f"<retrograde row {owner}>", "exec", annotations.compiler_flag, True)
     scope["_made"] = made
     exec(code, scope)  # noqa: S102 - our own rows
     f = scope["__init__"]
