@@ -526,14 +526,22 @@ def places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray
     """As `offsets`, of indices that are known to lie in the array."""
     if len(shape) < 2:
         return indices.reshape(-1)
-    stride, other = (_kept_steps if indices.size <= _FEW else _steps)(shape, indices.shape, axis)
+    if indices.size <= _FEWER:
+        stride, other = _kept_whole(shape, indices.shape, axis)
+        indices = indices.reshape(-1)
+    else:
+        stride, other = (_kept_steps if indices.size <= _FEW else _steps)(shape, indices.shape, axis)
     if indices.itemsize < 8:
         indices = indices.astype(np.int64)
-    return ((indices if stride == 1 else indices * stride) + other).reshape(-1)
+    found = (indices if stride == 1 else indices * stride) + other
+    return found if found.ndim == 1 else found.reshape(-1)
 
 
 _FEW = 4096
 """Elements up to which it is remembered where rows begin."""
+
+_FEWER = 256
+"""Elements up to which that is remembered for each of them: NumPy broadcasts in 0.75 µs, and adds arrays of one shape in 0.24."""
 
 
 def _others(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> np.ndarray:
@@ -552,6 +560,13 @@ def _steps(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> tuple[
 
 
 _kept_steps = functools.lru_cache(256)(_steps)
+
+
+@functools.lru_cache(256)
+def _kept_whole(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> tuple[int, np.ndarray]:
+    """As `_steps`, in one line: for each of the positions by itself."""
+    stride, other = _steps(shape, within, axis)
+    return stride, np.broadcast_to(other, within).reshape(-1)
 
 
 @functools.lru_cache(256)
