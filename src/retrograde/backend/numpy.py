@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from .jit import copies
 from .lookup import Backend, register_backend
@@ -44,6 +45,25 @@ class NumpyBackend(Backend):
 NUMPY = NumpyBackend()
 register_backend(np.ndarray, NUMPY)
 register_backend(np.generic, NUMPY)
+
+
+class Silent:
+    """NumPy says nothing of floating-point errors inside: `np.errstate(all="ignore")`, which takes 0.7 µs, in 0.2.
+
+    That computes anew each time what it puts into NumPy's context variable, and what that is never changes.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _ERRORS.set(_IGNORED)
+
+    def __exit__(self, *exception: object) -> None:
+        _ERRORS.reset(self._token)
+
+
+_ERRORS: Any = umath._extobj_contextvar  # type: ignore[attr-defined]
+_IGNORED: Any = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
 
 
 def _keep_memory() -> None:
