@@ -214,10 +214,14 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
     """The values of an operation with several outputs."""
     if node is None:
         return tuple([make(cls, x, None, level) for x in out])
-    floating = prim.diff_outs or [dtype.kind not in "iub" for _, dtype in node.outs]
-    return tuple([
-        make(cls, x, Slot(node, i, *node.outs[i]) if floating[i] else None, level) for i, x in enumerate(out)
-    ])  # fmt: skip
+    found = []
+    for i, (x, (shape, dtype)) in enumerate(zip(out, node.outs)):
+        value = object.__new__(cls)
+        value._a, value._level, value._node = x, level, None
+        if dtype.kind not in "iub" if prim.diff_outs is None else prim.diff_outs[i]:
+            value._node = Slot(node, i, shape, dtype)
+        found.append(value)
+    return tuple(found)
 
 
 def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:

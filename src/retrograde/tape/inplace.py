@@ -121,8 +121,28 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
 
     Such views may not be changed in place while recording.
     """
+    array, base = x._a, x._base
+    if type(array) is not _ndarray or SWITCHED or OPENED or SAVE_CHECKS:
+        for out, value in zip(outs, values):
+            attach(out, x, ((op, ((name, value),)),), MULTIPLE)
+        return
+    if base is None:
+        base, before = x, ()
+    else:
+        before = x._view_steps
+    live = base._views
+    if live is None:
+        live = base._views = []
+    while live and live[-1]() is None:
+        live.pop()
     for out, value in zip(outs, values):
-        attach(out, x, ((op, ((name, value),)),), MULTIPLE)
+        owner = out._a.base
+        if owner is array or (owner is not None and (owner is array.base or _shared(out._a, array))):
+            out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
+            if len(live) > 8:
+                _remember(live, out)
+            else:
+                live.append(_weak(out))
 
 
 def _shared(array: np.ndarray, other: np.ndarray) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -208,6 +209,12 @@ def _split_sizes(op: str, n: int, given: Any, axis: int) -> tuple[int, ...]:
         raise RuntimeError(f"{op}: the size of a part must be positive, got {size} for a dimension of size {n}")
     if n == 0:
         return (0,)
+    return _even(n, size)
+
+
+@functools.lru_cache(256)
+def _even(n: int, size: int) -> tuple[int, ...]:
+    """The sizes of parts of n, all the same but for the last."""
     return tuple([min(size, n - start) for start in range(0, n, size)])
 
 
@@ -240,12 +247,10 @@ split_with_sizes = row("split_with_sizes", lambda input, split_sizes, dim=0: spl
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` consecutive parts of equal size, the last one perhaps smaller."""
     axis, n = _dimension("chunk", input, dim)
+    chunks = integer("chunk", "the number of chunks", chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk: the number of chunks must be positive, got {chunks}")
-    size = -(-n // chunks)
-    if n == 0:
-        return _split(input, axis, (0,) * chunks)
-    return _split(input, axis, _split_sizes("chunk", n, size, axis))
+    return _split(input, axis, _even(n, -(-n // chunks)) if n else (0,) * chunks)
 
 
 @api("unsafe_split")
