@@ -418,7 +418,8 @@ def _put_vjp(
     needs: Any, g: Any, _out: Any, _x: Any, values_: Any, *indices: Any, axes: Any, accumulate: bool, unique: bool
 ) -> Any:
     grad_x = None
-    if type(g) is np.ndarray and all(type(index) is np.ndarray for index in indices):
+    plain = type(indices[0]) is np.ndarray if len(indices) == 1 else all(type(index) is np.ndarray for index in indices)
+    if plain and type(g) is np.ndarray:
         if needs[0]:
             grad_x = g if accumulate else _put_numpy(g, 0, *indices, axes=axes, accumulate=False, unique=unique)
         grad_values = _advanced_numpy(g, *indices, axes=axes, unique=unique) if needs[1] else None
@@ -500,13 +501,19 @@ def put_params(axis: int) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------ along an axis
 
 
+_SCALARS = 8
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def outside(indices: np.ndarray, n: int) -> int | None:
     """An index that is negative, or not below n, if there is one."""
+    if indices.size <= _SCALARS:  # of few, Python's numbers take a third of the time
+        listed = indices.reshape(-1).tolist()
+        if listed and (bad := min(listed)) < 0:
+            return bad
+        return bad if listed and (bad := max(listed)) >= n else None
     # Seen as unsigned, a negative index is larger than any axis: one pass instead of two.
-    if indices.size and np.maximum.reduce(indices.view(_UNSIGNED[indices.itemsize]), None) >= n:
+    if np.maximum.reduce(indices.view(_UNSIGNED[indices.itemsize]), None) >= n:
         return int(indices.min()) if indices.min() < 0 else int(indices.max())
     return None
 

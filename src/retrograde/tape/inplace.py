@@ -35,6 +35,7 @@ _SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 NO_GRAD, MULTIPLE = "no_grad", "multiple"
 """Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
 
+Edges = tuple[Any, ...]
 Step = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
 
 
@@ -327,10 +328,12 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
 
 
 def write_part(
-    op: str, target: Value, index: Any, value: np.ndarray, prim: Primitive, params: dict[str, Any], *operands: Any
-) -> bool:
+    op: str, target: Value, index: Any, value: np.ndarray, prim: Primitive, params: dict[str, Any], edges: Edges,
+    *operands: Any,
+) -> bool:  # fmt: skip
     """Write numbers into a part of a tensor, `target._a[index] = value`, which counts as `prim(target, *operands)`: nothing is
-    copied, where the out-of-place form copies the whole twice. The operands are arrays, and the write cannot fail.
+    copied, where the out-of-place form copies the whole twice. The operands are arrays, of these edges, and the write cannot
+    fail.
 
     False, and nothing is done, where the out-of-place form is wanted: for views, in transforms, and where somebody watches.
     """
@@ -341,17 +344,33 @@ def write_part(
     ):  # fmt: skip
         return False
     check(op, target)
-    edge, history, now = target._node, [], 0
-    if edge is not None:
+    history, now, edges = [], 0, (target._node, *edges)
+    if edges.count(None) < len(edges):
         if target._policy.copies_saved_before_writing:
             _release_result(target)
         now = tick()  # the change is noted as if before the operation, as in `assign`
-        node = record(prim, params, (edge, *(None,) * len(operands)), (array, *operands), array)
+        node = record(prim, params, edges, (array, *operands), array)
         history = _rebased(target, node)
     array[index] = value
     mutation.note(array, now=now)
     _commit(history)
     return True
+
+
+def write_slice(op: str, target: Value, index: tuple[Any, ...], value: Value) -> bool:
+    """Write a value of the same dtype into the view that a basic index makes of a tensor: what `assign` makes of that view, at
+    two thirds of the time. False, and nothing is done, as in `write_part`, and where the shapes differ."""
+    array, new = target._a, value._a
+    if type(array) is not _ndarray or type(new) is not _ndarray or new.dtype is not array.dtype or value._level:
+        return False
+    try:
+        shape = array[index].shape
+    except IndexError:
+        return False
+    if shape != new.shape or type(target._node) is Accumulate or value._dialect != target._dialect:
+        return False
+    params = {"steps": ((getitem, (("index", index),)),)}
+    return write_part(op, target, index, new, _SCATTER, params, (value._node,), new)
 
 
 def anchor(target: Value) -> None:

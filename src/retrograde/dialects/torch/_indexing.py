@@ -462,9 +462,16 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if place is not None:
             _write(self, place, value)
             return
+    kind = type(index)
     if not isinstance(value, Value):
         value = _written(value, dtype_of(self))
-    kind = type(index)
+    elif kind is int or (kind is slice and _plain_slice(index)) or (kind is tuple and _is_basic(index) == 1):
+        place = (
+            (index, Ellipsis) if kind is int else (index,) if kind is slice
+            else index if Ellipsis in index else (*index, Ellipsis)
+        )  # fmt: skip
+        if inplace.write_slice("x[...] = value", self, place, value):
+            return
     if kind is bool:
         if not index:
             return  # nothing is written, of whatever shape
