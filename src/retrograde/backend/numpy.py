@@ -56,14 +56,16 @@ class Silent:
     __slots__ = ("_token",)
 
     def __enter__(self) -> None:
-        self._token = _ERRORS.set(_IGNORED)
+        self._token = FLOAT_ERRORS.set(IGNORED)
 
     def __exit__(self, *exception: object) -> None:
-        _ERRORS.reset(self._token)
+        FLOAT_ERRORS.reset(self._token)
 
 
-_ERRORS: Any = umath._extobj_contextvar  # type: ignore[attr-defined]
-_IGNORED: Any = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
+FLOAT_ERRORS: Any = umath._extobj_contextvar  # type: ignore[attr-defined]
+"""NumPy's context variable that says what it does about floating-point errors."""
+IGNORED: Any = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
+"""What the variable holds where they are ignored."""
 
 
 def _keep_memory() -> None:

@@ -6,16 +6,18 @@ The axis of the classes is the second one, or the only one: `x` is (C,), (N, C) 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..backend.dtypes import astype, device_in, is_half
+from ..backend.dtypes import astype, device_in
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
+from .indexing import outside
 from .kernels import elements, scalar, widened
 from .loss import kernels_of, reduce_value, reduced_numpy
 from .reduction import sum
@@ -83,8 +85,7 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     """Where targets count: None for everywhere. Raises IndexError for class numbers out of range."""
     if not target.size:
         return None
-    unsigned = target.view(np.uint64) if target.dtype == np.int64 else target  # negative numbers become large
-    if np.maximum.reduce(unsigned, None) < classes and not 0 <= ignore_index < classes:
+    if not 0 <= ignore_index < classes and target.dtype.kind in "iu" and outside(target, classes) is None:
         return None
     valid = target != ignore_index
     out = valid & ((target < 0) | (target >= classes))
@@ -121,6 +122,12 @@ def row_numbers(n: int) -> Any:
     return found
 
 
+@functools.lru_cache(256)
+def _starts(rows: int, width: int) -> Any:
+    """Where rows begin; not to be written to."""
+    return np.arange(0, rows * width, width) if width else np.zeros(rows, np.int64)
+
+
 def _positions(shape: tuple[int, ...], target: Any) -> Any:
     """The index of each target's element in an array of `shape`."""
     if len(shape) == 1:
@@ -134,8 +141,11 @@ def _positions(shape: tuple[int, ...], target: Any) -> Any:
 def _nll_numpy(x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
     shape = x.shape
     weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
-    chosen = x[_positions(shape, target)]
-    if is_half(x.dtype):
+    if len(shape) == 2 and x.flags.c_contiguous:
+        chosen = x.take(target + _starts(*shape))
+    else:
+        chosen = x[_positions(shape, target)]
+    if x.dtype.itemsize == 2:
         chosen = chosen.astype(np.float32)
     if weights is None:
         out = reduced_numpy(chosen, reduction)

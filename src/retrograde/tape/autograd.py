@@ -144,9 +144,12 @@ def backward_from(output: Value, gradient: Any, retain_graph: bool | None, creat
     node, level = output._node, output._level
     if node is None or type(node) is Accumulate:
         check_outputs("backward", [output])
+    g = seed("backward", output, gradient)
+    if isinstance(g, Value):
+        g = _level_array(g, level, create_graph) if create_graph or level or g._level else g._a
     engine.run(
-        [node], [_level_array(seed("backward", output, gradient), level, create_graph)], cls=type(output)._gradient,
-        level=level, retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
+        [node], [g], cls=type(output)._gradient, level=level,
+        retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
     )  # fmt: skip
 
 
