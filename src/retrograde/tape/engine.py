@@ -867,6 +867,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
     g = box.pop()
+    if type(g) is not _ndarray and isinstance(g, np.generic):  # of a 0-d operand
+        g = np.asarray(g)
     cls = type(target)._gradient
     with _accumulate_lock:
         before = None if cls._policy.renews_gradient(target) else target._grad
@@ -881,8 +883,6 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
                 large.add_into(held, g)
                 mutation.note(held)
                 return
-        if isinstance(g, np.generic):  # of a 0-d operand
-            g = np.asarray(g)
         if create_graph or isinstance(g, Value):
             if before is None:
                 total = copy(values.as_value(values.core_class, g))
