@@ -179,10 +179,11 @@ class _Writer:
             return [f"cls_ = {self.names[0]}._result"]
         if self.count > 2:
             first, *others = self.names
-            alike = "".join(f" and ({y} is None or type({y}) is cls_ or type({y}) is ndarray)" for y in others)
+            alike = " and ".join(f"({y} is None or type({y}) is ndarray or {y}._result is cls_)" for y in others)
             return [
-                f"cls_ = type({first})",
-                f"cls_ = cls_._result if isinstance({first}, Value){alike} else result_class({self.operands})",
+                f"cls_ = {first}._result if isinstance({first}, Value) else None",
+                f"if cls_ is None or not ({alike}):",
+                f"    cls_ = result_class({self.operands})",
             ]
         x, y = self.names
         return [
