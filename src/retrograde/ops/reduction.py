@@ -155,6 +155,9 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         return _add(x, axis, None, None, keepdims)
     count = len(axis)
     if not x.flags.c_contiguous:
+        if rank == 2 and x.flags.f_contiguous:
+            found = sum_array(x.T, (1 - axis[0],), keepdims)
+            return found.reshape(found.shape[::-1])
         return in_c_order(_blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims))
     if axis[-1] == count - 1:
         if rank == 2:

@@ -282,13 +282,28 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
     return distance.dist(x, y, ord=float(p))
 
 
+_BY_PRODUCT = 25
+"""Of more rows PyTorch takes a matrix product, unless it is told not to."""
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+def _of_one_kind(x: Any, y: Any) -> bool:
+    """Whether two operands are matrices of single or of double numbers, with as many columns."""
+    a, b = getattr(x, "_a", None), getattr(y, "_a", None)
+    return (
+        type(a) is np.ndarray and type(b) is np.ndarray and a.ndim == b.ndim == 2 and a.dtype is b.dtype
+        and a.dtype.char in "fd" and a.shape[1] == b.shape[1]
+    )  # fmt: skip
 
 
 @api(method=False)
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> Any:
     """The p-norm distances of each row of x1 (..., P, M) and each of x2 (..., R, M), as (..., P, R)."""
     op = "cdist"
+    if _of_one_kind(x1, x2) and type(p) is float and p >= 0 and compute_mode is _MODES[0]:
+        out = distance.cdist(x1, x2, ord=p)
+        rows = max(shape_of(x1)[0], shape_of(x2)[0])
+        return show_as(out, "ViewBackward0") if p == 2 and rows > _BY_PRODUCT else out
     if compute_mode is None:
         compute_mode = _MODES[0]
     if compute_mode not in _MODES:
@@ -310,7 +325,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> An
         lead = np.broadcast_shapes(s1[:-2], s2[:-2])
         x1, x2 = broadcast_to(x1, shape=(*lead, *s1[-2:])), broadcast_to(x2, shape=(*lead, *s2[-2:]))
     out = distance.cdist(x1, x2, ord=float(p))
-    by_product = compute_mode == _MODES[1] or (compute_mode == _MODES[0] and (s1[-2] > 25 or s2[-2] > 25))
+    by_product = compute_mode == _MODES[1] or (compute_mode == _MODES[0] and max(s1[-2], s2[-2]) > _BY_PRODUCT)
     return show_as(out, "ViewBackward0") if p == 2 and by_product else out
 
 
