@@ -62,9 +62,9 @@ class Silent:
         FLOAT_ERRORS.reset(self._token)
 
 
-FLOAT_ERRORS: Any = umath._extobj_contextvar  # type: ignore[attr-defined]
+FLOAT_ERRORS: Any = umath._extobj_contextvar
 """NumPy's context variable that says what it does about floating-point errors."""
-IGNORED: Any = umath._make_extobj(all="ignore")  # type: ignore[attr-defined]
+IGNORED: Any = umath._make_extobj(all="ignore")
 """What the variable holds where they are ignored."""
 
 

@@ -310,7 +310,8 @@ def _infer_svd(avals: Any, p: dict[str, Any]) -> Any:
 
 
 _svd = primitive(
-    "svd", kernel=_svd_kernel, numpy=_svd_numpy, vjp=_svd_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2), infer=_infer_svd,
+    "svd", kernel=_svd_kernel, numpy=_svd_numpy, vjp=_svd_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=_infer_svd,
     tolerances={"gauge": True},
     samples=lambda: [sample(normal(3, 2), full=True), sample(complex_normal(2, 2, 3), full=False)],
 )  # fmt: skip

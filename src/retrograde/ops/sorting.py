@@ -226,7 +226,7 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
         found = selection.first(in_single(x), axis, k, largest)
         if found is not None:
             return found
-    exact = ties != "stable" and introselect.SELECTED < n and x.size <= introselect.MOST
+    exact = ties != "stable" and n > introselect.SELECTED and x.size <= introselect.MOST
     found = None if n < 1024 or k > n // 8 or not k else _topk_partial(in_single(x), axis, k + exact, largest, exact)
     if found is None:
         found = _order_numpy(x, axis, largest)

@@ -660,7 +660,7 @@ def _plain(leaf: Accumulate, leaves: frozenset[Any] | None) -> bool:
 
 def _much(grads: dict[Any, Any]) -> bool:
     """Whether a leaf has got so much that it is not to wait for the end."""
-    return any([type(edge) is Accumulate and math.prod(edge.shape) > _SMALL for edge in grads])
+    return any(type(edge) is Accumulate and math.prod(edge.shape) > _SMALL for edge in grads)
 
 
 def _branches(node: Node) -> bool:

@@ -105,7 +105,8 @@ class _BatchNorm(_NormBase):
         else:  # under parametrizations
             weight, bias, mean, var = self.weight, self.bias, self.running_mean, self.running_var
         if training and self.track_running_stats:
-            counter = buffers["num_batches_tracked"] if "num_batches_tracked" in buffers else self.num_batches_tracked
+            name = "num_batches_tracked"
+            counter = buffers[name] if name in buffers else self.num_batches_tracked  # noqa: SIM401 - which is slow
             if counter is not None:
                 self._count_batch(counter)
                 if self.momentum is None:
