@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import LOOKED_AT
 from ...core.specialise import binder
 from ...core.unwrap import concrete
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
@@ -132,15 +133,20 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
         if type(first) is _ndarray and -first.ndim - 1 <= dim <= first.ndim:
-            dtype = first.dtype
+            dtype, plain, arrays = first.dtype, not LOOKED_AT, []
             for x in tensors:
                 a = getattr(x, "_a", None)
                 if type(a) is not _ndarray or a.dtype is not dtype:
                     break
+                plain = plain and x._node is None and not x._level and type(x) is Tensor
+                arrays.append(a)
             else:
+                axis = dim % (first.ndim + 1)
                 try:
-                    return _stack(*tensors, axis=dim % (first.ndim + 1))
-                except (RuntimeError, IndexError):
+                    if plain:  # nothing to be recorded
+                        return make(Tensor, st.stack.prim.numpy_kernel(*arrays, axis=axis))
+                    return _stack(*tensors, axis=axis)
+                except (RuntimeError, IndexError, ValueError):
                     pass  # shapes that differ: below is said which
     given = tensors_of("stack", tensors)
     shape = tuple(shape_of(given[0]))
