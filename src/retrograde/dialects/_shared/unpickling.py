@@ -23,6 +23,7 @@ from .numpy_values import set_numpy_state
 # since an error of the caller's functions must not pass for a damaged file.
 DAMAGE = (IndexError, KeyError, TypeError, ValueError, OverflowError, MemoryError, RecursionError, struct.error)
 _PUT1, _GET1, _INT1 = pickle.BINPUT, pickle.BINGET, pickle.BININT1
+_LAYOUTS = {layout: struct.Struct(layout) for layout in ("<i", "<H", "<I", "<Q", ">d")}
 _CALLING = (pickle.REDUCE, pickle.BINPERSID, pickle.BUILD)
 
 _ITEM = 64  # bytes that an item of a copied container may take: what a set keeps for one
@@ -164,12 +165,11 @@ class Machine:
                     f"{self.op}: the file uses the pickle instruction {code!r}, which plain data and tensors do not "
                     "need; it is damaged, or was written by another program"
                 )
-            if code in _CALLING:
-                handler()
-                continue
             try:
                 handler()
             except DAMAGE as error:
+                if code in _CALLING:
+                    raise
                 self.damaged(error)
         if len(self._stack) != 1 or self._marks:
             self.damaged(None)
@@ -191,7 +191,8 @@ class Machine:
         return data
 
     def _unpack(self, layout: str) -> Any:
-        return struct.unpack(layout, self._read(struct.calcsize(layout)))[0]
+        form = _LAYOUTS[layout]
+        return form.unpack(self._read(form.size))[0]
 
     def _line(self) -> str:
         line = self._stream.readline()
