@@ -506,11 +506,26 @@ _FLOAT32 = np.dtype(np.float32)
 
 def _plain(x: Tensor, stream: Any) -> bool:
     """Whether numbers can be written into a tensor as they are drawn: float32 in C order, without history."""
-    array = x._a
+    return x._node is x._base is None and _in_order(x._a, stream)
+
+
+def _in_order(array: Any, stream: Any) -> bool:
     return (
         type(array) is np.ndarray and array.dtype is _FLOAT32 and array.flags.c_contiguous and type(stream) is Stream
-        and x._node is x._base is None and not OBSERVERS and not state.levels
+        and not OBSERVERS and not state.levels
     )  # fmt: skip
+
+
+def initialised_uniformly(x: Any, low: float, high: float, generator: Any) -> bool:
+    """`uniform_` of the memory of a tensor, whatever its history, which does not see it; False, and nothing is done, where that
+    is not float32 in C order that may be written."""
+    array = getattr(x, "_a", None)
+    stream = stream_of("uniform_", generator)
+    if not _in_order(array, stream) or not array.flags.writeable or x._level or x._inference:
+        return False
+    stream.fill_uniform(array, low, high)
+    mutation.note(array)
+    return True
 
 
 @api("uniform_", function=False)
