@@ -337,7 +337,9 @@ def test_images_that_are_laid_out_some_at_a_time_have_the_same_bits(images, monk
     laid, layer = [], convolutions._layer
     monkeypatch.setattr(convolutions, "_layer", lambda shape, *rest: (laid.append(shape[0]), layer(shape, *rest))[1])
     monkeypatch.setattr(convolutions, "_LAID", 2 * 4 * 22 * 26)
-    convolutions._forward.cache_clear()
+    for kept in (convolutions._forward, convolutions._at_a_time):
+        kept.cache_clear()
     np.testing.assert_array_equal(convolutions.convolve(x, w, b, **given, out=(20, 24)), expected)
-    convolutions._forward.cache_clear()
+    for kept in (convolutions._forward, convolutions._at_a_time):
+        kept.cache_clear()
     assert max(laid) <= 2

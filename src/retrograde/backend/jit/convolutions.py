@@ -247,14 +247,20 @@ def convolve(
     if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
         return None
     w, result = packed(w), np.empty((shape[0], ws[0], *out), x.dtype)
-    size = shape[1] * math.prod(n + lo + hi for n, (lo, hi) in zip(shape[2:], padding))
-    most = max(1, _LAID // max(1, size))
-    several = shape[0] if shape[0] <= most else -(-shape[0] // -(-shape[0] // most))
-    for first in range(0, shape[0], max(1, several)):
-        part = x if several == shape[0] else x[first : first + several]
+    bias, several = None if b is None else packed(b), _at_a_time(shape, padding)
+    for first in range(0, shape[0], several):
+        part = x if several >= shape[0] else x[first : first + several]
         lay, write, zeros = _forward(part.shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
-        write(lay(part), w, zeros if b is None else packed(b), result if part is x else result[first : first + several])
+        write(lay(part), w, zeros if bias is None else bias, result if part is x else result[first : first + several])
     return result
+
+
+@functools.lru_cache(256)
+def _at_a_time(shape: Sizes, padding: Pads) -> int:
+    """How many images of a shape are laid out at a time: as many each time, or nearly so."""
+    count = shape[0]
+    most = max(1, _LAID // max(1, shape[1] * math.prod([n + lo + hi for n, (lo, hi) in zip(shape[2:], padding)])))
+    return max(1, count) if count <= most else -(-count // -(-count // most))
 
 
 @functools.lru_cache(256)
