@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...backend.jit.operands import address
 from ...core.node import Accumulate
 from ...core.value import make
 from ...tape import autograd as tape
@@ -36,7 +37,7 @@ def _storage_of(x: Tensor) -> tuple[np.ndarray, int, tuple[int, ...]]:
         array = np.asarray(array, order="C")  # ascontiguousarray would give a number an axis
         return array.reshape(-1), 0, tuple(s // size for s in array.strides)
     flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.T.reshape(-1)
-    offset = (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // size
+    offset = 0 if array is owner else (address(array) - address(owner)) // size
     return flat, offset, tuple(s // size for s in array.strides)
 
 
@@ -193,7 +194,7 @@ def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     copied = memo[key]
     array = self._a
     if isinstance(array, np.ndarray) and array is not owner:
-        offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        offset = address(array) - address(owner)
         if copied.strides == owner.strides:
             new = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
         else:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.jit.operands import address
 from ._numpy_values import numpy_parts
 from ._objects import Resolve, global_name, is_global, reduced
 from ._records import STORAGE_CLASSES, UNTYPED_STORAGE, GlobalName, TensorRecord, checked_record
@@ -310,7 +311,7 @@ class Pickler:
     def _storage(self, record: TensorRecord) -> _PersistentStorage:
         array = record.storage
         # Empty arrays may share an address without sharing anything.
-        place = (array.ctypes.data, array.nbytes) if array.size else (id(array), 0)
+        place = (address(array), array.nbytes) if array.size else (id(array), 0)
         if place not in self._keys:
             self._keys[place] = (str(len(self.storages)), record.dtype_name)
             self.storages.append(array)
