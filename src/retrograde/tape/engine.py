@@ -904,7 +904,9 @@ def _added(leaf: Accumulate, g: Any) -> bool:
     if target is None:
         return True
     before = target._grad
-    if before is None or type(g) is not _ndarray or target._node is not leaf or type(target)._gradient._policy.renews_gradient(target):
+    if before is None or type(g) is not _ndarray or target._node is not leaf:
+        return False
+    if type(target)._gradient._policy.renews_gradient(target):
         return False
     with _accumulate_lock:
         return target._grad is before and _added_to(before, g)
