@@ -185,7 +185,8 @@ def _pull_arrays(
         w = None if w is None else single(w)
     way = _way(x.shape, shape, axis, affine)
     if isinstance(way, int):
-        found = rows.layer_norm_pull(in_c_order(g), in_c_order(x), w, way, eps)
+        summed = w is not None or b is not None
+        found: Any = rows.layer_norm_pull(in_c_order(g), in_c_order(x), w, way, eps, summed=summed)
     else:
         found = None if way is None else channels.normalize_pull(g, x, w, way, eps)
     if found is not None:

@@ -105,21 +105,24 @@ def layer_norm(
 
 
 def layer_norm_pull(
-    g: np.ndarray, x: np.ndarray, w: np.ndarray | None, width: int, eps: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The cotangents of `layer_norm`'s x, w and b, the last two as vectors; None where it is the caller's affair."""
+    g: np.ndarray, x: np.ndarray, w: np.ndarray | None, width: int, eps: float, *, summed: bool = True
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None] | None:
+    """The cotangents of `layer_norm`'s x, w and b, the last two as vectors, if they are wanted (`summed`); None where it is the
+    caller's affair."""
     if not (_rows(x) and _rows(g) and g.shape == x.shape and g.dtype == x.dtype and _vector(w, width, x)):
         return None
-    function = _generated("layer_norm_pull", x, width, w is not None)
+    function = _generated("layer_norm_pull", x, width, w is not None, summed)
     if function is None:
         return None
     g, x, size = aligned(g), aligned(x), x.size
     rows = size // width
     together = max(BLOCK, -(-rows // PARTIAL))
     units = -(-rows // together)
-    dx, sums = np.empty(x.shape, x.dtype), np.zeros((units, 4, width), x.dtype)
+    dx, sums = np.empty(x.shape, x.dtype), np.zeros((units, 4, width) if summed else (0,), x.dtype)
     w = x if w is None else aligned(w)
     function(*tiles(units, 5 * size), dx, sums, g, x, w, rows, together, width, eps)
+    if not summed:
+        return dx, None, None
     total = sums[0] if units == 1 else sums[:, :2].sum(0)
     return dx, total[0], total[1]
 
@@ -290,51 +293,60 @@ def _layer_norm(v: Vectors, long: bool, weighted: bool, shifted: bool) -> None:
     _each_row(v, "out x", row)
 
 
-def _layer_norm_pull(v: Vectors, long: bool, weighted: bool) -> None:
-    """A unit is `together` rows. sums, of each: the cotangents of w and of b, and room for those of a block of rows."""
+def _layer_norm_pull(v: Vectors, long: bool, weighted: bool, summed: bool) -> None:
+    """A unit is `together` rows. sums, of each, if they are made: the cotangents of w and of b, and room for those of a block of
+    rows."""
     code = v.code
     code.declare("declare i64 @llvm.smin.i64(i64, i64)")
 
     def unit(n: str) -> None:
-        sums = [code.at(v.number, "%sums", code.mul("%width", code.add(code.mul(n, 4), k))) for k in range(4)]
         start = code.mul(n, "%together")
         end = code.least(code.add(start, "%together"), "%rows")
+        if not summed:
+            code.loop(start, end, 1, lambda r: _layer_norm_row(v, r, [], long, weighted))
+            return
+        sums = [code.at(v.number, "%sums", code.mul("%width", code.add(code.mul(n, 4), k))) for k in range(4)]
         code.loop(start, end, BLOCK, lambda first: _layer_norm_block(v, first, end, sums[:2], sums[2:], long, weighted))
 
     code.loop("%first", "%last", 1, unit)
+
+
+def _layer_norm_row(v: Vectors, r: str, block: list[str], long: bool, weighted: bool) -> None:
+    """The cotangent of row r of x; what the row adds to those of w and of b is added to those of its block, if there is one."""
+    code = v.code
+    start = code.mul(r, "%width")
+    dx, g, x = (code.at(v.number, name, start) for name in ("%dx", "%g", "%x"))
+    mean, factor, width = _statistics(v, x, long)
+
+    def read(i: str, part: Part) -> tuple[str, str, str]:
+        here = part.load(v, g, i)
+        standard = v.multiply(v.subtract(part.load(v, x, i), mean), factor)
+        return here, standard, v.multiply(here, part.load(v, "%w", i)) if weighted else here
+
+    def gather(i: str, part: Part, total: str, along: str) -> list[str]:
+        here, standard, scaled = read(i, part)
+        if block:
+            part.store(v, v.call("fma", here, standard, part.load(v, block[0], i)), block[0], i)
+            part.store(v, v.add(here, part.load(v, block[1], i)), block[1], i)
+        return [v.add(total, scaled), v.call("fma", scaled, standard, along)]
+
+    total, along = (v.divide(t, width) for t in v.sums("%width", gather, 2, long=long))
+
+    def pulled(i: str, part: Part) -> None:
+        _, standard, scaled = read(i, part)
+        rest = v.subtract(v.subtract(scaled, total), v.multiply(standard, along))
+        part.store(v, v.multiply(rest, factor), dx, i)
+
+    v.over("%width", pulled)
 
 
 def _layer_norm_block(
     v: Vectors, first: str, end: str, whole: list[str], block: list[str], long: bool, weighted: bool
 ) -> None:  # fmt: skip
     code = v.code
-
-    def row(r: str) -> None:
-        start = code.mul(r, "%width")
-        dx, g, x = (code.at(v.number, name, start) for name in ("%dx", "%g", "%x"))
-        mean, factor, width = _statistics(v, x, long)
-
-        def read(i: str, part: Part) -> tuple[str, str, str]:
-            here = part.load(v, g, i)
-            standard = v.multiply(v.subtract(part.load(v, x, i), mean), factor)
-            return here, standard, v.multiply(here, part.load(v, "%w", i)) if weighted else here
-
-        def gather(i: str, part: Part, total: str, along: str) -> list[str]:
-            here, standard, scaled = read(i, part)
-            part.store(v, v.call("fma", here, standard, part.load(v, block[0], i)), block[0], i)
-            part.store(v, v.add(here, part.load(v, block[1], i)), block[1], i)
-            return [v.add(total, scaled), v.call("fma", scaled, standard, along)]
-
-        total, along = (v.divide(t, width) for t in v.sums("%width", gather, 2, long=long))
-
-        def pulled(i: str, part: Part) -> None:
-            _, standard, scaled = read(i, part)
-            rest = v.subtract(v.subtract(scaled, total), v.multiply(standard, along))
-            part.store(v, v.multiply(rest, factor), dx, i)
-
-        v.over("%width", pulled)
-
-    code.loop(first, code.least(code.add(first, BLOCK), end), 1, row)
+    code.loop(
+        first, code.least(code.add(first, BLOCK), end), 1, lambda r: _layer_norm_row(v, r, block, long, weighted)
+    )  # fmt: skip
 
     def add(i: str, part: Part) -> None:
         for mine, theirs in zip(block, whole):
