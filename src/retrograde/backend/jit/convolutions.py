@@ -400,7 +400,7 @@ def convolve_transpose(
     places = math.prod(ws[2:]) * math.prod(stride)
     if not _suited(y, w, shape[0] * math.prod(shape[2:]) * w.size, places) or (b is not None and b.dtype != y.dtype):
         return None
-    if not np.isfinite(w).all():
+    if np.count_nonzero(np.isfinite(w)) < w.size:  # of few in 0.5 µs, where `all` takes 1.2
         return None
     lay, phases, mirrored, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
     laid, bias = lay(y), zeros if b is None else packed(b)
@@ -445,7 +445,7 @@ def convolve_weight(
         return None
     lay_x, lay_y, sums, gaps = _weights(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
     found = sums(lay_x(x), lay_y(y))
-    if gaps and not np.isfinite(found).all():  # the zeros between the rows may have met an infinity
+    if gaps and np.count_nonzero(np.isfinite(found)) < found.size:  # the zeros between the rows may have met an infinity
         return None
     return found
 
