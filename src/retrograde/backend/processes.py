@@ -23,20 +23,17 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from .launch import started
+from .staging import Disagreement, Staging, advance, compare, divide, open_staging, told
 
 TIMEOUT = 1800.0
 """Seconds that an operation waits for the other processes, unless its group says otherwise."""
 CHECKED = 10
 """The first operations of a group for which the processes compare what they are about to do."""
 REDUCTIONS = {
-    "sum": "SUM", "mean": "SUM", "product": "PROD", "min": "MIN", "max": "MAX", "and": "BAND", "or": "BOR", "xor": "BXOR",
+    "sum": ("SUM", np.add), "mean": ("SUM", np.add), "product": ("PROD", np.multiply), "min": ("MIN", np.minimum),
+    "max": ("MAX", np.maximum), "and": ("BAND", np.bitwise_and), "or": ("BOR", np.bitwise_or), "xor": ("BXOR", np.bitwise_xor),
 }  # fmt: skip
-"""How elements of several processes are combined, and by which operation of MPI."""
-_HEADER = 512
-
-
-class Disagreement(RuntimeError):
-    """The processes of a group are about to do different things."""
+"""How elements of several processes are combined: by which operation of MPI, and which function of NumPy's."""
 
 
 class TimedOut(RuntimeError):
@@ -45,6 +42,8 @@ class TimedOut(RuntimeError):
 
 @functools.cache
 def _mpi() -> Any:
+    # Open MPI's windows over UCX print an error where there is no hardware for them, whoever asks for a window.
+    os.environ.setdefault("OMPI_MCA_osc", "^ucx")
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:  # a RuntimeError where there is no MPI below it
@@ -68,6 +67,7 @@ class Pending:
     def done(self) -> bool:
         """Whether it is complete."""
         if not self._complete:
+            advance()
             try:
                 complete = all(r.Test() for r in self._requests)
             except _mpi().Exception as problem:
@@ -111,10 +111,13 @@ class Group:
     """Some of the processes, in an order.
 
     ranks: their numbers among all processes. rank: the place of this one among them, -1 where it is none of them.
+    staging: what reduces through memory that all share, if they do.
     """
 
-    def __init__(self, comm: Any, ranks: Sequence[int], timeout: float = TIMEOUT) -> None:
-        self._comm, self.ranks, self.timeout = comm, tuple(ranks), timeout
+    def __init__(
+        self, comm: Any, ranks: Sequence[int], timeout: float = TIMEOUT, staging: Staging | None = None
+    ) -> None:  # fmt: skip
+        self._comm, self.ranks, self.timeout, self._staging = comm, tuple(ranks), timeout, staging
         self.size = len(self.ranks)
         own = started_rank()
         self.rank = self.ranks.index(own) if own in self.ranks else -1
@@ -129,17 +132,10 @@ class Group:
         always = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
         if self.size == 1 or not (always or self._count <= CHECKED):
             return
-        said = [name, *([] if array is None else [f"{array.dtype}{list(array.shape)}"]), *map(str, options)]
-        mine = np.zeros(_HEADER, np.uint8)
-        text = " ".join(said).encode()[:_HEADER]
-        mine[: len(text)] = np.frombuffer(text, np.uint8)
-        every = np.empty((self.size, _HEADER), np.uint8)
+        mine = told(name, *([] if array is None else [f"{array.dtype}{list(array.shape)}"]), *options)
+        every = np.empty((self.size, mine.size), np.uint8)
         Pending(self, name, [self._comm.Iallgather(mine, every)], bool).wait()
-        if (every == mine).all():
-            return
-        texts = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in every]
-        found = "; ".join(f"process {self.ranks[i]}: {t}" for i, t in enumerate(texts))
-        raise Disagreement(f"{name}: the processes do not do the same: {found}")
+        compare(name, self.ranks, every)
 
     def _begin(
         self, name: str, array: np.ndarray | None, start: Callable[[Any], Any], finish: Callable[[], Any], *options: Any,
@@ -166,17 +162,35 @@ class Group:
     def all_reduce(self, array: np.ndarray, how: str = "sum") -> Pending:
         """The elements of all processes' arrays combined: an array like this one."""
         wide, rounded = _widened(array, how)
-        return self._begin(
-            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, wide, getattr(_mpi(), REDUCTIONS[how])),
-            lambda: rounded(_averaged(wide, how, self.size)), how,
-        )  # fmt: skip
+        by = self.size if how == "mean" else 1
+        return self._all_reduce([wide], f"{array.dtype}{list(array.shape)}", how, by, lambda: rounded(wide))
 
-    def all_reduce_in_place(self, array: np.ndarray, how: str = "sum") -> Pending:
-        """As `all_reduce` with the result in the array itself, which lies without gaps and has a dtype that MPI adds up."""
-        return self._begin(
-            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, array, getattr(_mpi(), REDUCTIONS[how])),
-            lambda: _averaged(array, how, self.size), how,
-        )  # fmt: skip
+    def all_reduce_in_place(self, arrays: Sequence[np.ndarray], divisor: int = 1) -> Pending:
+        """The sums of all processes' arrays, each in the array itself, divided by `divisor`. The arrays lie without gaps and have
+        one dtype, which MPI adds up."""
+        said = f"{len(arrays)} arrays of {sum(a.size for a in arrays)} {arrays[0].dtype}"
+        return self._all_reduce(arrays, said, "sum", divisor, lambda: None)
+
+    def _all_reduce(
+        self, arrays: Sequence[np.ndarray], said: str, how: str, divisor: int, finish: Callable[[], Any]
+    ) -> Pending:  # fmt: skip
+        operation, function = REDUCTIONS[how]
+        name, staging = "all_reduce", self._staging
+        if staging is not None:
+            return self._begin(
+                name, None, lambda _: staging.reduce(name, self.ranks, arrays, function, divisor, told(name, said, how)),
+                finish, said, how,
+            )  # fmt: skip
+        flat = arrays[0] if len(arrays) == 1 else np.concatenate([a.reshape(-1) for a in arrays])
+
+        def end() -> Any:
+            divide(flat, divisor)
+            if len(arrays) > 1:
+                for a, part in zip(arrays, np.split(flat, np.cumsum([a.size for a in arrays])[:-1])):
+                    a[...] = part.reshape(a.shape)
+            return finish()
+
+        return self._begin(name, None, lambda c: c.Iallreduce(_mpi().IN_PLACE, flat, getattr(_mpi(), operation)), end, said, how)
 
     def reduce(self, array: np.ndarray, root: int, how: str = "sum") -> Pending:
         """As `all_reduce`, for the process at place `root`; the others get None."""
@@ -184,7 +198,7 @@ class Group:
         mine = self.rank == root
 
         def start(c: Any) -> Any:
-            op = getattr(_mpi(), REDUCTIONS[how])
+            op = getattr(_mpi(), REDUCTIONS[how][0])
             return c.Ireduce(_mpi().IN_PLACE, wide, op, root) if mine else c.Ireduce(wide, None, op, root)
 
         return self._begin(
@@ -247,7 +261,7 @@ class Group:
 
         return self._begin(
             "reduce_scatter", flat,
-            lambda c: c.Ireduce_scatter(wide, found, counts, getattr(_mpi(), REDUCTIONS[how])), finish, how,
+            lambda c: c.Ireduce_scatter(wide, found, counts, getattr(_mpi(), REDUCTIONS[how][0])), finish, how,
         )  # fmt: skip
 
     def all_to_all(self, arrays: Sequence[np.ndarray], shapes: Sequence[Sequence[int]]) -> Pending:
@@ -353,11 +367,7 @@ def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndar
 
 
 def _averaged(array: np.ndarray, how: str, size: int) -> np.ndarray:
-    if how == "mean" and size > 1:
-        if array.dtype.kind in "iu":
-            array //= size
-        else:
-            array /= size
+    divide(array, size if how == "mean" else 1)
     return array
 
 
@@ -383,7 +393,7 @@ def world(timeout: float = TIMEOUT) -> Group:
             _WORLD = Group(None, (0,), timeout)
         else:
             comm = _mpi().COMM_WORLD.Dup()
-            _WORLD = Group(comm, range(comm.size), timeout)
+            _WORLD = Group(comm, range(comm.size), timeout, open_staging(comm, _mpi()))
             _end_together()
     _WORLD.timeout = timeout
     return _WORLD
@@ -397,7 +407,8 @@ def group(ranks: Sequence[int], timeout: float = TIMEOUT) -> Group:
     if every.rank not in ranks:
         return Group(None, ranks, timeout)
     chosen = every._comm.Get_group().Incl(list(ranks))
-    return Group(every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000), ranks, timeout)
+    comm = every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000)
+    return Group(comm, ranks, timeout, open_staging(comm, _mpi()))
 
 
 def _end_together() -> None:
