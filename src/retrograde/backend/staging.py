@@ -24,7 +24,7 @@ MOST = 8
 HEADER = 512
 """Bytes in which a process says what it is about to do."""
 _CACHED = 1 << 17  # bytes of what is combined at once, which then lie in a cache when they are divided
-_MEMORY = "/dev/shm"  # noqa: S108 - where MPIs keep shared memory on Linux
+_MEMORY = "/dev/shm"  # where an MPI keeps shared memory on Linux
 
 RUNNING: list[Staging] = []
 """Those with reductions that are not complete."""

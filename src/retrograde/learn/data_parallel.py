@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.processes import Group
+from ..backend.processes import Group, Pending
 from ..core.node import Accumulate
 from ..core.value import Value, make
 from ..tape import hooks, mutation
@@ -95,6 +95,7 @@ class Reducer:
         self._used = np.zeros(len(self.parameters), np.int32)
         self._number = {id(p): i for i, p in enumerate(self.parameters)}
         self._next = 0  # the bucket that is reduced next: in one order in all processes
+        self._pending: list[Pending] = []  # reductions that have begun, in their order
         self._handles = [
             hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i))
             for b in self.buckets for i, p in enumerate(b.parameters)
@@ -102,7 +103,7 @@ class Reducer:
 
     def expect(self, outputs: Sequence[Value]) -> None:
         """Announce a backward pass from some of these values, in which gradients are reduced."""
-        self.running, self._begun, self._next = True, False, 0
+        self.running, self._begun, self._next, self._pending = True, False, 0, []
         self._used[:] = 0
         for b in self.buckets:
             b.missing, b.result = set(range(len(b.parameters))), None
@@ -135,6 +136,8 @@ class Reducer:
             self._begun = True
             current_run().at_end.append(self._end)
             self._start_complete()  # buckets of which no parameter takes part
+        if self._pending and self._pending[0].done():  # nothing else lets it go on before the end of the pass
+            self._pending.pop(0)
         self._used[self._number[id(bucket.parameters[i])]] = 1
         bucket.missing.discard(i)
         if not bucket.missing:
@@ -169,6 +172,7 @@ class Reducer:
             else:
                 arrays.append(g if g.dtype == bucket.dtype and g.flags.carray else np.array(g, bucket.dtype, order="C"))
         pending = self.group.all_reduce_in_place(arrays, self.divisor)
+        self._pending.append(pending)
 
         def result() -> Sequence[np.ndarray]:
             pending.wait()
@@ -192,12 +196,15 @@ class Reducer:
             return  # parameters are missing: the next announcement says so
         self.running = False
         used = self.group.all_reduce(self._used, "max").wait() if self.unused else None
+        changed: list[np.ndarray] = []
         for b in self.buckets:
             assert b.result is not None
             for p, found in zip(b.parameters, b.result()):
                 if used is None or used[self._number[id(p)]]:
-                    _give(p, found)
+                    changed += _give(p, found)
             b.result = None
+        self._pending = []
+        mutation.note_all(changed)
 
     def shadow(self) -> None:
         """Take part in the reductions of a pass of the other processes, with zeros."""
@@ -223,12 +230,12 @@ def without(owner: Any, switch: str) -> Iterator[None]:
         setattr(owner, switch, before)
 
 
-def _give(p: Value, found: np.ndarray) -> None:
-    """Let the gradient of a parameter be an array, which nobody else has where it is no view."""
+def _give(p: Value, found: np.ndarray) -> list[np.ndarray]:
+    """Let the gradient of a parameter be an array, which nobody else has where it is no view; the memory that was written."""
     grad = p._grad
     if grad is None or not isinstance(grad._a, np.ndarray) or not grad._a.flags.writeable:
         p._grad = make(type(p)._gradient, found.reshape(p._a.shape).copy() if found.base is not None else found)
-        return
+        return []
     if found is not grad._a:
         np.copyto(grad._a, found.reshape(p._a.shape))
-    mutation.note(grad._a)
+    return [grad._a]
