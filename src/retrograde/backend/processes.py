@@ -385,14 +385,23 @@ def world(timeout: float = TIMEOUT) -> Group:
     """All processes that were started together. MPI is begun where there are several, and an exception that nobody catches ends
     all of them, with the number of the process in front of its traceback.
 
-    Raises UnsupportedError where there is no MPI.
+    Raises UnsupportedError where there is no MPI, and RuntimeError where it knows nothing of what has started the processes.
     """
     global _WORLD
     if _WORLD is None:
-        if started()[1] == 1:
+        rank, count = started()
+        if count == 1:
             _WORLD = Group(None, (0,), timeout)
         else:
-            comm = _mpi().COMM_WORLD.Dup()
+            every = _mpi().COMM_WORLD
+            if every.size != count:
+                raise RuntimeError(
+                    f"this process was started as {rank} of {count}, and its MPI ({_mpi().Get_library_version().split(',')[0]}) "
+                    f"says that it is {every.rank} of {every.size}: the launcher belongs to another MPI, or has not told this "
+                    "one. srun tells Open MPI with --mpi=pmix and MPICH with --mpi=pmi2; in a batch job mpiexec, or "
+                    "`retrograde run --processes N`, needs nothing of Slurm"
+                )
+            comm = every.Dup()
             _WORLD = Group(comm, range(comm.size), timeout, open_staging(comm, _mpi()))
             _end_together()
     _WORLD.timeout = timeout
