@@ -75,6 +75,15 @@ dist.all_reduce(torch.zeros(0))
 leaf = torch.ones(2, requires_grad=True)
 before = leaf._version
 dist.all_reduce(leaf.data)
+saved = (leaf * leaf).sum()
+dist.all_reduce(leaf.detach(), dist.ReduceOp.AVG)
+assert leaf._version > before
+try:
+    saved.backward()
+except RuntimeError as error:
+    assert "changed in place" in str(error)
+else:
+    raise AssertionError("the change was not seen")
 dist.broadcast(leaf.detach(), 0)
 assert leaf.tolist() == [3.0, 3.0] and leaf.is_leaf
 
@@ -110,7 +119,7 @@ every = [[np.random.default_rng(9 * k + r).standard_normal(s, np.float32) for k,
 wanted = [sum(parts[1:], parts[0]) / np.float32(3) for parts in zip(*every)]
 for among in (near, far):
     mine = [x.copy() for x in every[rank]]
-    among.all_reduce_in_place(mine, 3).wait()
+    among.all_reduce_in_place(mine, divisor=3).wait()
     for a, b in zip(mine, wanted):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
     if among is near:

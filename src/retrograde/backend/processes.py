@@ -165,11 +165,15 @@ class Group:
         by = self.size if how == "mean" else 1
         return self._all_reduce([wide], f"{array.dtype}{list(array.shape)}", how, by, lambda: rounded(wide))
 
-    def all_reduce_in_place(self, arrays: Sequence[np.ndarray], divisor: int = 1) -> Pending:
-        """The sums of all processes' arrays, each in the array itself, divided by `divisor`. The arrays lie without gaps and have
-        one dtype, which MPI adds up."""
-        said = f"{len(arrays)} arrays of {sum(a.size for a in arrays)} {arrays[0].dtype}"
-        return self._all_reduce(arrays, said, "sum", divisor, lambda: None)
+    def all_reduce_in_place(self, arrays: Sequence[np.ndarray], how: str = "sum", divisor: int | None = None) -> Pending:
+        """The elements of all processes' arrays combined, in the arrays themselves, which have one dtype and are `combinable`.
+
+        divisor: what the results are divided by; the number of processes for the mean and 1 for others, where it is None.
+        """
+        said = " ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+        if divisor is None:
+            divisor = self.size if how == "mean" else 1
+        return self._all_reduce(arrays, said, how, divisor, lambda: None)
 
     def _all_reduce(
         self, arrays: Sequence[np.ndarray], said: str, how: str, divisor: int, finish: Callable[[], Any]
@@ -342,6 +346,12 @@ class _Places:
         if own is not None and len(self.shapes) == 1:  # a group of one, in which nothing was sent
             return [own.copy()]
         return [p.reshape(s) for p, s in zip(np.split(self.flat, np.cumsum(self.counts)[:-1]), self.shapes)]
+
+
+def combinable(array: np.ndarray) -> bool:
+    """Whether an array is combined with others where it lies: without gaps, and of a dtype that MPI combines."""
+    dtype = array.dtype
+    return array.flags.carray and (dtype.kind in "iu" or (dtype.kind in "fc" and dtype.itemsize > 2))
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:

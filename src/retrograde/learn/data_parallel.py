@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.processes import Group, Pending
+from ..backend.processes import Group, Pending, combinable
 from ..core.node import Accumulate
 from ..core.value import Value, make
 from ..tape import hooks, mutation
@@ -150,7 +150,7 @@ class Reducer:
             self._next += 1
 
     def _reduced(self, bucket: Bucket, gradients: Sequence[np.ndarray | None]) -> Callable[[], Sequence[np.ndarray]]:
-        if self.reduction is None and bucket.dtype.kind == "f" and bucket.dtype.itemsize >= 4:
+        if self.reduction is None and bucket.dtype.itemsize > 2:
             return self._mean_in_place(bucket, gradients)
         bucket.gather(gradients)
         waiting = (self.reduction or self._mean)(bucket)
@@ -162,7 +162,7 @@ class Reducer:
         return result
 
     def _mean_in_place(self, bucket: Bucket, gradients: Sequence[np.ndarray | None]) -> Callable[[], Sequence[np.ndarray]]:
-        """The mean, where MPI adds up the dtype: in the gradients themselves, without further copies."""
+        """The mean, but of half precision: in the gradients themselves, without further copies."""
         arrays: list[np.ndarray] = []
         for p, g in zip(bucket.parameters, gradients):
             if g is None:
@@ -170,8 +170,8 @@ class Reducer:
             elif self.unused and not self._used[self._number[id(p)]]:  # which is to stay, if it is the same with the others
                 arrays.append(np.array(g, order="C"))
             else:
-                arrays.append(g if g.dtype == bucket.dtype and g.flags.carray else np.array(g, bucket.dtype, order="C"))
-        pending = self.group.all_reduce_in_place(arrays, self.divisor)
+                arrays.append(g if g.dtype == bucket.dtype and combinable(g) else np.array(g, bucket.dtype, order="C"))
+        pending = self.group.all_reduce_in_place(arrays, divisor=self.divisor)
         self._pending.append(pending)
 
         def result() -> Sequence[np.ndarray]:
