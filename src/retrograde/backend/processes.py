@@ -170,7 +170,9 @@ class Group:
 
         divisor: what the results are divided by; the number of processes for the mean and 1 for others, where it is None.
         """
-        said = " ".join(f"{a.dtype}{list(a.shape)}" for a in arrays)
+        first = arrays[0]
+        size = list(first.shape) if len(arrays) == 1 else f"[{sum([a.size for a in arrays])}] in {len(arrays)} arrays"
+        said = f"{first.dtype}{size}"
         if divisor is None:
             divisor = self.size if how == "mean" else 1
         return self._all_reduce(arrays, said, how, divisor, lambda: None)

@@ -99,6 +99,7 @@ class Staging:
         self._comm, self._window, self._slots = comm, window, list(slots)
         self._mine = self._slots[comm.rank]
         self._pieces = 0
+        self._sums = np.empty(SLOT, np.uint8)  # of many small parts, which are added up at once
         self._waiting: deque[Staged] = deque()
         self._lock = threading.Lock()
 
@@ -139,8 +140,9 @@ class Staging:
             slot = self._mine[k]
             if first == 0:
                 slot[:HEADER] = said
+            elements = slot[HEADER:].view(arrays[0].dtype)
             for part, at in parts:
-                _within(slot, part, at)[...] = part
+                elements[at : at + part.size] = part
             self._window.Sync()
             barrier = self._comm.Ibarrier()
             if copied is not None:
@@ -155,16 +157,29 @@ class Staging:
         self._combine(*copied, function, divisor)
 
     def _combine(self, parts: Sequence[tuple[np.ndarray, int]], k: int, function: np.ufunc, divisor: int) -> None:
-        first, second, *others = (slots[k] for slots in self._slots)
-        for part, at in parts:
-            step = _CACHED // part.itemsize
-            for begin in range(0, part.size, step):
-                found = part[begin : begin + step]
-                here = at + begin * part.itemsize
-                function(_within(first, found, here), _within(second, found, here), out=found)
-                for slot in others:
-                    function(found, _within(slot, found, here), out=found)
-                divide(found, divisor)
+        if not parts:
+            return
+        every = [slots[k, HEADER:].view(parts[0][0].dtype) for slots in self._slots]
+        if len(parts) > 1:
+            last, at = parts[-1]
+            total = self._sums.view(last.dtype)[: at + last.size]
+            _combine(total, [x[: total.size] for x in every], function, divisor)
+            for part, at in parts:
+                part[...] = total[at : at + part.size]
+        else:
+            (part, at), = parts  # fmt: skip
+            _combine(part, [x[at : at + part.size] for x in every], function, divisor)
+
+
+def _combine(found: np.ndarray, arrays: Sequence[np.ndarray], function: np.ufunc, divisor: int) -> None:
+    """Combine arrays in another one, as much at once as stays in a cache until it is divided."""
+    step = _CACHED // found.itemsize
+    for begin in range(0, found.size, step):
+        first, second, *others = (x[begin : begin + step] for x in arrays)
+        out = function(first, second, out=found[begin : begin + step])
+        for other in others:
+            function(out, other, out=out)
+        divide(out, divisor)
 
 
 class Staged:
@@ -200,23 +215,18 @@ def advance() -> None:
         staging.advance()
 
 
-def _within(slot: np.ndarray, like: np.ndarray, at: int) -> np.ndarray:
-    """The place in a slot of elements like some, `at` bytes from the first."""
-    begin = HEADER + at
-    return slot[begin : begin + like.nbytes].view(like.dtype)
-
-
 def _pieces(arrays: Sequence[np.ndarray]) -> Iterator[list[tuple[np.ndarray, int]]]:
-    """Flat arrays in pieces of a slot's size: the parts of each, with their places in bytes. One at least."""
+    """Flat arrays in pieces of a slot's size: the parts of each, with their places. One piece at least."""
+    room = SLOT // arrays[0].itemsize
     piece: list[tuple[np.ndarray, int]] = []
     filled = 0
     for a in arrays:
         begin = 0
         while begin < a.size:
-            part = a[begin : begin + (SLOT - filled) // a.itemsize]
+            part = a if a.size <= room - filled else a[begin : begin + room - filled]
             piece.append((part, filled))
-            begin, filled = begin + part.size, filled + part.nbytes
-            if filled == SLOT:
+            begin, filled = begin + part.size, filled + part.size
+            if filled == room:
                 yield piece
                 piece, filled = [], 0
     if piece or not any(a.size for a in arrays):

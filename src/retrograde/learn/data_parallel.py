@@ -97,7 +97,7 @@ class Reducer:
         self._next = 0  # the bucket that is reduced next: in one order in all processes
         self._pending: list[Pending] = []  # reductions that have begun, in their order
         self._handles = [
-            hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i))
+            hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i, self._number[id(p)]))
             for b in self.buckets for i, p in enumerate(b.parameters)
         ]  # fmt: skip
 
@@ -129,7 +129,7 @@ class Reducer:
                 f"{found}; find_unused_parameters=True lets parameters take no part in a pass"
             )
 
-    def _arrived(self, bucket: Bucket, i: int, _: Any) -> None:
+    def _arrived(self, bucket: Bucket, i: int, number: int, _: Any) -> None:
         if not self.running:
             return
         if not self._begun:
@@ -138,7 +138,7 @@ class Reducer:
             self._start_complete()  # buckets of which no parameter takes part
         if self._pending and self._pending[0].done():  # nothing else lets it go on before the end of the pass
             self._pending.pop(0)
-        self._used[self._number[id(bucket.parameters[i])]] = 1
+        self._used[number] = 1
         bucket.missing.discard(i)
         if not bucket.missing:
             self._start_complete()
@@ -166,11 +166,13 @@ class Reducer:
         arrays: list[np.ndarray] = []
         for p, g in zip(bucket.parameters, gradients):
             if g is None:
-                arrays.append(np.zeros(p._a.shape, bucket.dtype))
-            elif self.unused and not self._used[self._number[id(p)]]:  # which is to stay, if it is the same with the others
-                arrays.append(np.array(g, order="C"))
-            else:
-                arrays.append(g if g.dtype == bucket.dtype and combinable(g) else np.array(g, bucket.dtype, order="C"))
+                g = np.zeros(p._a.shape, bucket.dtype)
+            elif (
+                (self.unused and not self._used[self._number[id(p)]])  # it is to stay, if it takes no part anywhere
+                or g.dtype is not bucket.dtype or not combinable(g)
+            ):  # fmt: skip
+                g = np.array(g, bucket.dtype, order="C")
+            arrays.append(g)
         pending = self.group.all_reduce_in_place(arrays, divisor=self.divisor)
         self._pending.append(pending)
 
