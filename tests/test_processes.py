@@ -157,6 +157,10 @@ def test_a_process_alone_is_a_group_of_one():
         assert np.array_equal(found.wait()[0], x)
     group.barrier().wait()
     assert group.all_gather_objects({"a": 1}) == [{"a": 1}]
+    with pytest.raises(TypeError, match="bits are combined of integers"):
+        group.all_reduce_in_place([x], "and")
+    with pytest.raises(ValueError, match="complex numbers have no max"):
+        group.all_reduce(x + 1j, "max")
     with pytest.raises(ValueError, match="this one"):
         group.send(x, 0)
 

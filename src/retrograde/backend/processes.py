@@ -171,6 +171,7 @@ class Group:
         divisor: what the results are divided by; the number of processes for the mean and 1 for others, where it is None.
         """
         first = arrays[0]
+        _combined_dtype(first, how)
         size = list(first.shape) if len(arrays) == 1 else f"[{sum([a.size for a in arrays])}] in {len(arrays)} arrays"
         said = f"{first.dtype}{size}"
         if divisor is None:
@@ -361,19 +362,27 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
-def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
+def _combined_dtype(array: np.ndarray, how: str) -> np.dtype:
+    """The dtype of an array whose elements are combined; raises where they cannot be."""
+    dtype = array.dtype
     if how not in REDUCTIONS:
         raise ValueError(f"a reduction: {how!r} is none of {', '.join(REDUCTIONS)}")
-    dtype = array.dtype
+    if how in ("and", "or", "xor") and dtype.kind not in "biu":
+        raise TypeError(f"a reduction: bits are combined of integers, not of {dtype}")
+    if how in ("min", "max") and dtype.kind == "c":
+        raise ValueError(f"a reduction: complex numbers have no {how}; combine their parts")
+    return dtype
+
+
+def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
+    dtype = _combined_dtype(array, how)
     if dtype.kind == "b":
         wide = np.uint8
     elif (dtype.kind in "iufc" and dtype.itemsize > 2) or dtype.kind in "iu":
         wide = dtype.type
     else:
         wide = np.float32  # type: ignore[assignment]
-    if how in ("and", "or", "xor") and dtype.kind not in "biu":
-        raise TypeError(f"a reduction: bits are combined of integers, not of {dtype}")
     made = np.array(array, dtype=wide, order="C")
     return made, lambda found: found if found.dtype == dtype else found.astype(dtype)
 
