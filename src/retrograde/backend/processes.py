@@ -188,11 +188,13 @@ class Group:
                 name, None, lambda _: staging.reduce(name, self.ranks, arrays, function, divisor, told(name, said, how)),
                 finish, said, how,
             )  # fmt: skip
-        flat = arrays[0] if len(arrays) == 1 else np.concatenate([a.reshape(-1) for a in arrays])
+        together = self.size > 1 and len(arrays) > 1
+        flat = np.concatenate([a.reshape(-1) for a in arrays]) if together else arrays[0]
 
         def end() -> Any:
-            divide(flat, divisor)
-            if len(arrays) > 1:
+            for a in [flat] if self.size > 1 else arrays:
+                divide(a, divisor)
+            if together:
                 for a, part in zip(arrays, np.split(flat, np.cumsum([a.size for a in arrays])[:-1])):
                     a[...] = part.reshape(a.shape)
             return finish()
