@@ -254,6 +254,7 @@ def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> n
 def _filled_like(name: str, value: int, doc: str) -> Any:
     def f(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
           memory_format: Any = None) -> Tensor:  # fmt: skip
+        check_device(name, device)
         return from_array(_alike(name, input, dtype, memory_format, value), requires_grad)
 
     return api(method=False)(defined(name, f, doc))
@@ -268,6 +269,7 @@ empty_like = _filled_like("empty_like", 0, "A tensor of the shape and dtype of a
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """A tensor of the shape and dtype of another with every element `fill_value`."""
+    check_device("full_like", device)
     if isinstance(fill_value, Value):
         fill_value = fill_value.item()
     value = number_array("full_like", fill_value, _like_dtype("full_like", input, dtype))

@@ -29,7 +29,7 @@ from ._data import data_array
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
 from ._policy import POLICY
-from ._size import CPU, Size, device
+from ._size import CPU, Size, check_device, device
 
 _COMPUTED = frozenset([Node, Slot])
 """What stands behind a tensor that is no leaf."""
@@ -58,6 +58,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """What stands before the numbers in the repr: for a subclass its own name."""
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
+        check_device(cls.__name__, device)
         return _construct(cls, args)
 
     @staticmethod
@@ -382,10 +383,10 @@ REGISTRY.tensor_class = Tensor
 
 
 LACKING = """
-    " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
+    chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
     q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
     resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr xpu
+    to_padded_tensor to_sparse_bsc to_sparse_bsr
 """
 """What PyTorch's tensors have and these have not."""
 

@@ -332,7 +332,17 @@ class Module(tree.Tree):
 
     def cuda(self, device: Any = None) -> Module:
         """Raises AssertionError: the dialect computes on the CPU."""
-        raise AssertionError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
+        from ..._size import check_device
+
+        check_device("Module.cuda", "cuda" if device is None else device)
+        return self
+
+    def xpu(self, device: Any = None) -> Module:
+        """Raises AssertionError: the dialect computes on the CPU."""
+        from ..._size import check_device
+
+        check_device("Module.xpu", "xpu" if device is None or isinstance(device, int) else device)
+        return self
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Module:
         """Move to a device without the values: all parameters and buffers are new memory, yet to be filled."""
