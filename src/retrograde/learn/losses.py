@@ -269,18 +269,19 @@ def cosine_embedding(
 
 def triplet(
     anchor: Any, near: Any, far: Any, *, margin: float, swap: bool = False, distance: Callable[..., Any] | None = None,
-    standard: Callable[..., Any] | None = None, positive: Positive = hinge,
-    pair: Callable[[Any, Any], tuple[Any, Any]] | None = None, **of_distance: Any,
+    standard: Callable[..., Any] | None = None, p: float | None = None, eps: float = 0.0, positive: Positive = hinge,
+    pair: Callable[[Any, Any], tuple[Any, Any]] | None = None,
 ) -> Any:  # fmt: skip
     """max(0, d(anchor, near) - d(anchor, far) + margin); with `swap`, far is what is far from the anchor and from `near`.
 
-    distance: d, which takes `of_distance` too; `standard` if it is None. pair: brings the two distances to one dtype.
+    distance: d, `standard` if it is None; it takes p and eps too where there is a p. pair: brings two distances to one dtype.
     """
     d: Any = distance or standard
-    apart = d(anchor, far, **of_distance)
+    more = () if p is None else (p, eps)
+    apart = d(anchor, far, *more)
     if swap:
-        apart = minimum(apart, d(near, far, **of_distance), ties="half")
-    together = d(anchor, near, **of_distance)
+        apart = minimum(apart, d(near, far, *more), ties="half")
+    together = d(anchor, near, *more)
     if pair is not None:
         together, apart = pair(together, apart)
     return positive(subtract(add(together, margin), apart))

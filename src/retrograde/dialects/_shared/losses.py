@@ -24,7 +24,7 @@ from ...core.unwrap import constant as fixed
 from ...core.value import LevelArray, shape_of
 from ...learn.losses import Loss, reduced
 from ...ops.structural import reshape
-from .checks import check, clauses
+from .checks import clauses
 from .layers import parameters, written
 
 Function = Callable[..., Any]
@@ -43,13 +43,8 @@ class Losses:
         self, reduction: Function, *, asks: str = "reduction", also: str = "", called: Mapping[str, str] | None = None,
         offer: Callable[[Any], Any] = lambda f: f,
     ) -> None:  # fmt: skip
-        self.reduction, self.asks, self.also, self.called, self.offer = (
-            reduction,
-            asks.split(", "),
-            also,
-            called or {},
-            offer,
-        )
+        self.reduction, self.asks, self.also = reduction, asks.split(", "), also
+        self.called, self.offer = called or {}, offer
 
     def __call__(
         self, name: str, options: str, loss: Loss, operands: Function, *, constant: str = "", checks: str = "",
@@ -70,9 +65,8 @@ class Losses:
         rest = [n for n in names if n not in taken and n not in self.asks and n != self.also.partition(":")[0]]
         asked = ", ".join([*self.asks, *map(repr, loss.more)])
         inside = [f"reduction = _reduction({name!r}, {asked})"]
-        if checks:
-            checked = ", ".join(f"{c.name!r}: {c.name}" for c in clauses(checks))
-            inside.append(f"_check({name!r}, {checks!r}, {{{checked}}}, _error)")
+        wanted = clauses(checks) if checks else []
+        inside += [f"_clauses[{i}].check({name!r}, {clause.name}, _error)" for i, clause in enumerate(wanted)]
         brought = f"_operands({name!r}, {', '.join(taken)})"
         if constant:
             inside.append(f"{', '.join(taken)} = {brought}")
@@ -84,7 +78,7 @@ class Losses:
         found = f"_shown({found})" if shown else found
         inside.append(f"return {found if loss.reduces else f'_reduced({found}, reduction)'}")
         scope = {
-            "_reduction": self.reduction, "_check": check, "_error": error, "_fixed": fixed, "_operands": operands,
+            "_reduction": self.reduction, "_clauses": wanted, "_error": error, "_fixed": fixed, "_operands": operands,
             "_value": loss.value, "_shown": shown, "_reduced": reduced, "__name__": module["__name__"],
             **{f"_{n}": value for n, value in more.items()},
         }  # fmt: skip

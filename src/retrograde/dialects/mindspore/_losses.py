@@ -23,6 +23,7 @@ from ...ops.ctc import with_blanks
 from .._shared.losses import Losses, one_shape, variance
 from ._api import api
 from ._dtype import int64
+from ._norms import vector_norm
 from ._promote import FLOAT, FLOATING, NUMBER, pair, same_dtype, single, tensor_argument, to_dtype
 from ._reductions import mean
 from ._tensor import from_array
@@ -189,8 +190,6 @@ def _three(op: str, anchor: Any, positive: Any, negative: Any) -> tuple[Any, ...
 
 
 def _distance(x: Any, y: Any, p: float, eps: float) -> Any:
-    from ._norms import vector_norm
-
     return vector_norm(x - y + float(eps), p, -1)
 
 

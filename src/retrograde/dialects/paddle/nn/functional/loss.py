@@ -256,13 +256,9 @@ def _three(op: str, input: Any, positive: Any, negative: Any) -> tuple[Any, ...]
     return input, positive, negative
 
 
-def _distance(x: Any, y: Any, p: float, eps: float) -> Any:
-    return pairwise_distance(x, y, p, eps)
-
-
 triplet_margin_loss = loss(
     "triplet_margin_loss", f"input, positive, negative, margin=1.0, p: float = 2, epsilon=1e-6, swap=False, {_ENDS}",
-    formulas.TRIPLET, _three, checks="margin >= 0", distance=_distance,
+    formulas.TRIPLET, _three, checks="margin >= 0", distance=pairwise_distance,
 )  # fmt: skip
 triplet_margin_with_distance_loss = loss(
     "triplet_margin_with_distance_loss", "input, positive, negative, distance_function: Callable[[Any, Any], Any] | None = "
