@@ -7,6 +7,7 @@ from typing import Any
 
 from .....learn.layers import normalization as norms
 from .....learn.layers.windows import channels_first, channels_last
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ... import _layers
 from ..._dtype import float32
@@ -159,8 +160,7 @@ class GroupNorm(Cell):
             raise ValueError(f"GroupNorm: axis 1 must have {self.num_channels} channels, got shape {x.shape}")
         return _layers.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
-    def extend_repr(self) -> str:
-        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+    extend_repr = shown("num_groups, num_channels", "extend_repr")
 
 
 class _InstanceNorm(Cell):
@@ -189,11 +189,7 @@ class _InstanceNorm(Cell):
             raise ValueError(f"{name}: training needs more than one value per channel, got shape {x.shape}")
         return norms.instance_norm(x, self.gamma, self.beta, self.eps)
 
-    def extend_repr(self) -> str:
-        return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
-            f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
-        )
+    extend_repr = shown("num_features, eps, momentum, gamma, beta, moving_mean, moving_variance", "extend_repr")
 
 
 InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(

@@ -9,6 +9,7 @@ from .....core.value import ndim_of, shape_of
 from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....ops.contraction import matmul
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ..._api import aliases
 from ..._parameter import ParamAttr
@@ -67,12 +68,7 @@ class _BatchNorm(Layer):
             self._data_format if ndim_of(input) > 2 else "NC", self._use_global_stats,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """The features, momentum and epsilon."""
-        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
-        if self._data_format != "NCHW":
-            text += f", data_format={self._data_format}"
-        return text + (f", name={self._name}" if self._name else "")
+    extra_repr = shown("num_features, momentum, epsilon, data_format?'NCHW', name?", private=True)
 
 
 BatchNorm1D, BatchNorm2D, BatchNorm3D = classes_of_axes(_BatchNorm, "BatchNorm{}D", "Batch normalisation of {x}.")
@@ -159,9 +155,7 @@ class _InstanceNorm(Layer):
             data_format=self._data_format if ndim_of(input) > 2 else "NC",
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """The features and epsilon."""
-        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+    extra_repr = shown("num_features, epsilon", private=True)
 
 
 InstanceNorm1D, InstanceNorm2D, InstanceNorm3D = classes_of_axes(
@@ -194,9 +188,7 @@ class LayerNorm(Layer):
         """The normalised input."""
         return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
 
-    def extra_repr(self) -> str:
-        """The shape and epsilon."""
-        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+    extra_repr = shown("normalized_shape, epsilon", private=True)
 
 
 class GroupNorm(Layer):
@@ -220,9 +212,7 @@ class GroupNorm(Layer):
         """The normalised input."""
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
-    def extra_repr(self) -> str:
-        """The groups, channels and epsilon."""
-        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+    extra_repr = shown("num_groups, num_channels, epsilon", private=True)
 
 
 LocalResponseNorm = layer(
