@@ -6,9 +6,7 @@ import math
 from typing import Any
 
 from .....core.value import ndim_of, shape_of
-from .....ops import elementwise as ew
-from .....ops import structural as st
-from .....ops.contraction import matmul
+from .....learn.layers.reparametrise import as_matrix, power_iterations, spectral_norm
 from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ..._api import aliases
@@ -241,13 +239,6 @@ class SpectralNorm(Layer):
         """The weight over its largest singular value."""
         if tuple(shape_of(x)) != self._shape:
             raise ValueError(f"SpectralNorm: wanted a weight of shape {list(self._shape)}, got {list(shape_of(x))}")
-        order = (self._dim, *(i for i in range(len(self._shape)) if i != self._dim))
-        matrix = st.reshape(st.transpose(x, axes=order), shape=(self._shape[self._dim], self.weight_v.shape[0]))
-        u, v = self.weight_u.detach(), self.weight_v.detach()
-        plain = matrix.detach()
-        for _ in range(self._power_iters):
-            v = F.normalize(matmul(st.transpose(plain, axes=(1, 0)), u), axis=0, epsilon=self._eps)
-            u = F.normalize(matmul(plain, v), axis=0, epsilon=self._eps)
-        self.weight_u.set_value(u)
-        self.weight_v.set_value(v)
-        return ew.divide(x, matmul(u, matmul(matrix, v)))
+        matrix = as_matrix(x, self._dim % len(self._shape))
+        power_iterations(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps, left_first=False)
+        return spectral_norm(x, matrix, self.weight_u.detach(), self.weight_v.detach())
