@@ -18,6 +18,7 @@ from ...core.scattered import Scattered
 from ...learn import sparse as math
 from .._shared.sparse import Kept
 from . import _dtype, _repr
+from ._answered import OPERATORS, offer_operators
 from ._creation import as_tensor
 from ._dtype import int64
 from ._function_protocol import disabled, install
@@ -94,14 +95,11 @@ class SparseTensor(Kept):
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_" or not (name in ANSWERS or hasattr(Tensor, name)):
             raise AttributeError(f"sparse tensors have no attribute {name!r}")
-        if name not in ANSWERS:
-            def refuse(*args: Any, **kwargs: Any) -> Any:
-                raise unsupported(name)
-
-            return refuse
         return functools.partial(self._answer, name)
 
     def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if name not in ANSWERS:
+            raise unsupported(name)
         return ANSWERS[name](self, *args, **kwargs)
 
     # -------------------------------------------------------------------- what the engine asks
@@ -313,53 +311,7 @@ class SparseTensor(Kept):
                 raise unsupported(f"indexing with {k!r}")
         return out
 
-    # -------------------------------------------------------------------- operators
-
-    def __add__(self, other: Any) -> Any:
-        return self._answer("add", other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._answer("sub", other)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._answer("mul", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._answer("div", other)
-
-    def __pow__(self, exponent: Any) -> Any:
-        return self._answer("pow", exponent)
-
-    def __neg__(self) -> Any:
-        return self._answer("neg")
-
-    def __abs__(self) -> Any:
-        return self._answer("abs")
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._answer("matmul", other)
-
-    def __iadd__(self, other: Any) -> SparseTensor:
-        return self.become(self + other)
-
-    def __isub__(self, other: Any) -> SparseTensor:
-        return self.become(self - other)
-
-    def __imul__(self, other: Any) -> SparseTensor:
-        return self.become(self * other)
-
-    def __itruediv__(self, other: Any) -> SparseTensor:
-        return self.become(self / other)
-
-    def __eq__(self, other: object) -> bool:
-        raise unsupported("eq")
-
-    def __ne__(self, other: object) -> bool:
-        raise unsupported("ne")
-
-    __hash__ = Kept.__hash__
+    # -------------------------------------------------------------------- copies, printing
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         memo[id(self)] = out = SparseTensor(deepcopy(self._i, memo), deepcopy(self._v, memo), self.shape, self._coalesced)
@@ -397,6 +349,13 @@ class SparseTensor(Kept):
         facts = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()]
         text = f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}"
         return filled(text, facts, gap) + ")"
+
+
+_LACKING = frozenset(f"__{k}__" for k in ("radd", "rsub", "lt", "le", "gt", "ge", "and", "or", "xor", "invert"))
+offer_operators(
+    SparseTensor, lambda name, args, _: args[0]._answer(name, *args[1:]),
+    {name: f for name, f in OPERATORS.items() if name not in _LACKING},
+)  # fmt: skip
 
 
 def filled(text: str, facts: list[str], indent: str) -> str:
