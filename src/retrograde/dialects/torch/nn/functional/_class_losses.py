@@ -29,6 +29,7 @@ from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import pair
 from ..._reductions import ALL_AXES
+from . import _losses as L
 from ._losses import ENDS, floats_only, loss, number, reduction_name, refused_weights
 
 _INT64 = np.dtype(np.int64)
@@ -300,8 +301,14 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int) -> np.ndarray
 _BY_NUMBER = {1: "mean", 2: "sum"}
 
 
-def _numbered(f: Any, order: tuple[str, ...]) -> Any:
-    """The form of a loss in `torch`, whose reduction is a number: 1 mean, 2 sum, 0 (the default) and any other none."""
+_OLD = ("size_average", "reduce", "reduction")
+
+
+def _numbered(f: Any, *last: str) -> Any:
+    """The form of a loss in `torch`, whose reduction is a number: 1 mean, 2 sum, 0 (the default) and any other none; it takes
+    the reduction behind all others but `last`."""
+    taken = [n for n in f.__code__.co_varnames[: f.__code__.co_argcount] if n not in (*_OLD, *last)]
+    order = [*taken, "reduction", *(n for n in last if n != "log_target")]
 
     def function(*args: Any, **kwargs: Any) -> Any:
         given = {"reduction": 0, **dict(zip(order, args)), **kwargs}
@@ -315,21 +322,9 @@ def _numbered(f: Any, order: tuple[str, ...]) -> Any:
     return defined(f.__name__, function, f.__doc__)
 
 
-def _register() -> None:
-    from . import _losses as L
-
-    pairs, three = ("input", "target"), ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction")
-    for f, order in (
-        (L.cosine_embedding_loss, ("input1", "input2", "target", "margin", "reduction")),
-        (L.margin_ranking_loss, ("input1", "input2", "target", "margin", "reduction")),
-        (L.hinge_embedding_loss, (*pairs, "margin", "reduction")),
-        (L.triplet_margin_loss, three),
-        (L.kl_div, (*pairs, "reduction")),
-        (L.poisson_nll_loss, (*pairs, "log_input", "full", "eps", "reduction")),
-        (L.binary_cross_entropy_with_logits, (*pairs, "weight", "pos_weight", "reduction")),
-        (ctc_loss, ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity")),
-    ):
-        FUNCTIONS[f.__name__] = _numbered(f, order)
-
-
-_register()
+for _f in (
+    L.cosine_embedding_loss, L.margin_ranking_loss, L.hinge_embedding_loss, L.triplet_margin_loss, L.poisson_nll_loss,
+    L.binary_cross_entropy_with_logits,
+):  # fmt: skip
+    FUNCTIONS[_f.__name__] = _numbered(_f)
+FUNCTIONS.update(kl_div=_numbered(L.kl_div, "log_target"), ctc_loss=_numbered(ctc_loss, "zero_infinity"))
