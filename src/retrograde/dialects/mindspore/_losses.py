@@ -19,8 +19,8 @@ from ...ops import reduction as rd
 from ...ops import selection as sel
 from ...ops import softmax as soft
 from ...ops import structural as st
-from ...ops.ctc import with_blanks
-from .._shared.losses import Losses, one_shape, variance
+from ...ops.ctc import arrivals, with_blanks
+from .._shared.losses import Losses, lengths, one_shape, variance
 from ._api import api
 from ._dtype import int64
 from ._norms import vector_norm
@@ -357,32 +357,17 @@ def ctc_loss(
     squeeze = x.ndim == 2
     if squeeze:
         x = st.reshape(x, shape=(x.shape[0], 1, x.shape[1]))
-    given = [
-        np.asarray(tensor_argument(op, v, "lengths")._concrete(op)) for v in (targets, input_lengths, target_lengths)
-    ]
-    labels, frames, lengths = (np.atleast_2d(given[0]), np.atleast_1d(given[1]), np.atleast_1d(given[2]))
-    labels = np.where(np.arange(labels.shape[1]) < lengths[:, None], labels, blank)  # what comes behind is padding
+    frames, counts = (
+        lengths(op, name, tensor_argument(op, given, name), x.shape[1], ValueError)
+        for name, given in (("input_lengths", input_lengths), ("target_lengths", target_lengths))
+    )
+    labels = np.atleast_2d(tensor_argument(op, targets, "targets")._concrete(op)).astype(np.int64)
+    if len(labels) not in (1, x.shape[1]):
+        raise ValueError(f"{op}: wanted a row of labels for each of {x.shape[1]} elements, got shape {targets.shape}")
+    labels = np.where(np.arange(labels.shape[1]) < counts[:, None], labels, blank)  # what comes behind is padding
     if not 0 <= blank < x.shape[2]:
         raise ValueError(f"{op}: blank must be one of {x.shape[2]} classes, got {blank}")
-    labels, frames, lengths = (a.astype(np.int64) for a in (labels, frames, lengths))
-    losses = formulas.ctc(x, labels, frames, lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+    losses = formulas.ctc(x, labels, frames, counts, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
     if squeeze and reduction == "none":
         losses = st.reshape(losses, shape=())
-    return losses, from_array(_arrivals(np.asarray(x._concrete(op)), with_blanks(labels, blank)))
-
-
-def _arrivals(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The forward variables of the loss: for each element (N, T, states)."""
-    n, count = labels.shape
-    out = np.full((n, x.shape[0], count), -np.inf, x.dtype)
-    skip = np.zeros(labels.shape, bool)
-    skip[:, 2:] = (labels[:, 2:] != labels[:, :-2]) & (np.arange(2, count) % 2 == 1)
-    emitted = np.take_along_axis(x, np.broadcast_to(labels, (x.shape[0], n, count)), axis=2)
-    out[:, 0, :2] = emitted[0, :, :2]
-    for t in range(1, x.shape[0]):
-        before = out[:, t - 1]
-        arrived = before.copy()
-        arrived[:, 1:] = np.logaddexp(arrived[:, 1:], before[:, :-1])
-        arrived[:, 2:] = np.where(skip[:, 2:], np.logaddexp(arrived[:, 2:], before[:, :-2]), arrived[:, 2:])
-        out[:, t] = arrived + emitted[t]
-    return out
+    return losses, from_array(arrivals(np.asarray(x._concrete(op)), with_blanks(labels, blank)))
