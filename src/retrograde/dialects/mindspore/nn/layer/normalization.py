@@ -23,7 +23,25 @@ def _vector(init: Any, shape: Any, dtype: Any, name: str, trained: bool = True) 
     return Parameter(initializer(init, shape, dtype), name=name, requires_grad=trained)
 
 
-class _BatchNorm(Cell):
+class _PerChannel(Cell):
+    """What batch and instance normalisation share: gamma and beta, and running statistics, per channel."""
+
+    def _set_up(
+        self, num_features: int, eps: float, momentum: float, affine: bool, gamma: Any, beta: Any, dtype: Any,
+        mean: Any = "zeros", variance: Any = "ones",
+    ) -> None:  # fmt: skip
+        name = type(self).__name__
+        self.num_features = positive_int(name, "num_features", num_features)
+        if not 0 <= a_float(name, "momentum", momentum) <= 1:
+            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
+        self.eps, self.momentum = eps, momentum
+        self.moving_mean = _vector(mean, [num_features], dtype, "mean", False)
+        self.moving_variance = _vector(variance, [num_features], dtype, "variance", False)
+        self.gamma = _vector(gamma, [num_features], dtype, "gamma", affine)
+        self.beta = _vector(beta, [num_features], dtype, "beta", affine)
+
+
+class _BatchNorm(_PerChannel):
     _ranks: tuple[int, ...] = ()
 
     def __init__(
@@ -32,18 +50,11 @@ class _BatchNorm(Cell):
         use_batch_statistics: bool | None = None, data_format: str = "NCHW", dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        name = type(self).__name__
-        self.num_features = positive_int(name, "num_features", num_features)
-        if not 0 <= a_float(name, "momentum", momentum) <= 1:
-            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
         if use_batch_statistics is not None:
-            a_bool(name, "use_batch_statistics", use_batch_statistics)
-        self.eps, self.momentum, self.use_batch_statistics = eps, 1 - momentum, use_batch_statistics  # as MindSpore keeps it
-        self.format = data_format
-        self.moving_mean = _vector(moving_mean_init, [num_features], dtype, "mean", False)
-        self.moving_variance = _vector(moving_var_init, [num_features], dtype, "variance", False)
-        self.gamma = _vector(gamma_init, [num_features], dtype, "gamma", affine)
-        self.beta = _vector(beta_init, [num_features], dtype, "beta", affine)
+            a_bool(type(self).__name__, "use_batch_statistics", use_batch_statistics)
+        self._set_up(num_features, eps, momentum, affine, gamma_init, beta_init, dtype, moving_mean_init, moving_var_init)
+        self.momentum = 1 - momentum  # as MindSpore keeps it
+        self.use_batch_statistics, self.format = use_batch_statistics, data_format
 
     def construct(self, x: Any) -> Any:
         tensor_argument(type(self).__name__, x, "the input")
@@ -163,7 +174,7 @@ class GroupNorm(Cell):
     extend_repr = shown("num_groups, num_channels", "extend_repr")
 
 
-class _InstanceNorm(Cell):
+class _InstanceNorm(_PerChannel):
     _axes: int
 
     def __init__(
@@ -171,15 +182,7 @@ class _InstanceNorm(Cell):
         beta_init: Any = "zeros", dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        name = type(self).__name__
-        self.num_features = positive_int(name, "num_features", num_features)
-        if not 0 <= a_float(name, "momentum", momentum) <= 1:
-            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
-        self.eps, self.momentum = eps, momentum
-        self.moving_mean = _vector("zeros", [num_features], dtype, "mean", False)
-        self.moving_variance = _vector("ones", [num_features], dtype, "variance", False)
-        self.gamma = _vector(gamma_init, [num_features], dtype, "gamma", affine)
-        self.beta = _vector(beta_init, [num_features], dtype, "beta", affine)
+        self._set_up(num_features, eps, momentum, affine, gamma_init, beta_init, dtype)
 
     def construct(self, x: Any) -> Any:
         name = type(self).__name__
