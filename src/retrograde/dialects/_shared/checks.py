@@ -1,8 +1,8 @@
 """What the options of optimisers and schedules have to be, said in text: `check(op, "betas in [0, 1); eps: float > 0", ...)`.
 
 Clauses with `;` between them: the name of an option, after `:` its types, then `> 0`, `>= 0`, `<= 0` and their like, `in [0, 1)`
-(brackets as in mathematics) or `in {min, max}` (texts); `given` refuses None only, `around 1` wants a pair with 1
-between its entries, `rising` a list. Of another tuple or list every entry that is there is compared.
+(brackets as in mathematics) or `in {min, max}` (texts or whole numbers); `given` refuses None only, `around 1` wants a pair
+with 1 between its entries, `rising` a list. Of another tuple or list every entry that is there is compared.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _condition(text: str | None) -> tuple[str, Callable[[Any], Any] | None]:
         bound, compare = float(what), _COMPARE[how]
         return f"{_WORDS[how]} {what}", lambda x: compare(x, bound)
     if what[0] == "{":
-        known = what[1:-1].split(", ")
+        known = [int(k) if k.isdigit() else k for k in what[1:-1].split(", ")]
         return " or ".join(map(repr, known)), lambda x: x in known
     low, high = map(float, what[1:-1].split(", "))
     above, below = _COMPARE[">=" if what[0] == "[" else ">"], _COMPARE["<=" if what[-1] == "]" else "<"]

@@ -23,6 +23,7 @@ from ...ops.sorting import argcum, argmedian, pick
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
+from ...tensor.covariances import covariance
 from .._shared.axes import axes_of, axis_of, integer, spread
 from .._shared.registry import defined
 from ._api import api, row
@@ -463,34 +464,14 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     x = single("cov", input, FLOAT)
     if len(shape_of(x)) > 2:
         raise ValueError(f"cov: wanted at most two axes, got shape {tuple(shape_of(x))}")
-    if len(shape_of(x)) < 2:
-        x = st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
-        scalar = True
-    else:
-        scalar = False
-    d = dtype_of(x)
-    n = shape_of(x)[1]
-    weights: Any = None
-    for w in (fweights, aweights):
-        if w is not None:
-            w = st.cast(tensor_argument("cov", w, "weights"), dtype=d)
-            weights = w if weights is None else weights * w
-    if weights is None:
-        total: Any = n
-        centre = _mean(x, axis=(1,), keepdims=True)
-        norm: Any = n - correction
-        deviations = x - centre
-        out = deviations @ st.transpose(deviations, axes=(1, 0)) / norm
-    else:
-        total = sum(weights)
-        centre = sum(x * weights, 1, True) / total
-        deviations = x - centre
-        if aweights is None:
-            norm = total - correction
-        else:
-            norm = total - correction * sum(weights * st.cast(aweights, dtype=d)) / total
-        out = (deviations * weights) @ st.transpose(deviations, axes=(1, 0)) / norm
-    return st.reshape(out, shape=()) if scalar else out
+    rows = x if len(shape_of(x)) == 2 else st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
+    frequency, importance = (
+        None if w is None else st.cast(tensor_argument("cov", w, "weights"), dtype=dtype_of(x)) for w in (fweights, aweights)
+    )
+    weights = importance if frequency is None else frequency if importance is None else frequency * importance
+    products, freedom = covariance(rows, weights, importance, correction)
+    out = products / freedom
+    return out if rows is x else st.reshape(out, shape=())
 
 
 @api()

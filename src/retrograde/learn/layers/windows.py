@@ -170,6 +170,30 @@ def fractional_max_pool(x: Any, draws: Any, kernel: Sizes, parts: Sizes) -> tupl
     return pl.pool_at(x, places, axes=len(parts)), places
 
 
+def unpool(
+    op: str, x: Any, places: Any, kernel: Sizes, stride: Sizes, padding: Sizes, wanted: Sizes | None = None, near: bool = True
+) -> Any:  # fmt: skip
+    """Zeros with the maxima of windows where they came from: `places` in the flattened space, of x's shape.
+
+    wanted: the size of the space. Raises ValueError where (`near`) windows with this stride do not come from it.
+    """
+    axes = len(kernel)
+    size = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(tuple(shape_of(x))[-axes:], stride, kernel, padding))
+    if wanted is not None:
+        if near and any(not n - s < m < n + s for m, n, s in zip(wanted, size, stride)):
+            raise ValueError(f"{op}: output_size {list(wanted)} is too far from {list(size)}, the size that fits the stride")
+        size = wanted
+    if axes == 1:
+        return from_row(pl.unpool(as_row(x), as_row(places), size=(1, *size)))
+    return pl.unpool(x, places, size=size)
+
+
+def fractional_parts(size: Sizes, ratio: Any) -> Sizes:
+    """How many windows there are along axes of a size: a share of it, one for all axes or one for each."""
+    ratios = ratio if isinstance(ratio, (tuple, list)) else (ratio,) * len(size)
+    return tuple(int(n * r) for n, r in zip(size, ratios))
+
+
 def avg_pool(x: Any, counted: Pads | None = None, divisor: int | None = None, **plan: Any) -> Any:
     """The mean of each window of the last axes; `counted` is the part of the padding that counts as elements."""
     plan.pop("dilation", None)

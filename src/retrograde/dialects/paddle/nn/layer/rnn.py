@@ -14,6 +14,7 @@ from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
 from .....ops.selection import where
+from ...._shared.layers import shown
 from ..._dtype import as_dtype
 from ..._tensor import from_array
 from .. import functional as F
@@ -83,9 +84,7 @@ class _Cell(RNNCellBase):
         state = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         return rec.cell(self._mode, inputs, state, self.weights())
 
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.input_size}, {self.hidden_size}"
+    extra_repr = shown("=input_size, =hidden_size")
 
 
 class _OneState(_Cell):
@@ -116,9 +115,7 @@ class SimpleRNNCell(_OneState):
         self._set_up(input_size, hidden_size, hidden_size, attrs)
         self.activation = activation
 
-    def extra_repr(self) -> str:
-        """The sizes, and the activation if it is relu."""
-        return super().extra_repr() + (f", activation={self.activation}" if self.activation != "tanh" else "")
+    extra_repr = shown("=input_size, =hidden_size, activation?'tanh'")
 
 
 class LSTMCell(_Cell):
@@ -293,14 +290,7 @@ class RNNBase(LayerList):
         )  # fmt: skip
         return (out if self.time_major else move_axis(out, 0, 1)), (last if len(last) > 1 else last[0])
 
-    def extra_repr(self) -> str:
-        """The sizes, and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.num_layers != 1:
-            text += f", num_layers={self.num_layers}"
-        if self.time_major:
-            text += f", time_major={self.time_major}"
-        return text + (f", dropout={self.dropout}" if self.dropout != 0 else "")
+    extra_repr = shown("=input_size, =hidden_size, num_layers?1, time_major?, dropout?0")
 
 
 class SimpleRNN(RNNBase):

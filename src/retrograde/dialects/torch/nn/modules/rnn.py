@@ -11,6 +11,7 @@ import numpy as np
 
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
+from ...._shared.layers import shown
 from ...._shared.registry import defined
 from ... import _autocast
 from ..._api import api
@@ -249,15 +250,9 @@ class RNNBase(Module):
                 data = F.dropout(data, self.dropout, self.training)
         return data, tuple(stacked(rows) for rows in zip(*last))
 
-    def extra_repr(self) -> str:
-        """The sizes and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        for key, default in (("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0),
-                             ("bidirectional", False)):  # fmt: skip
-            value = getattr(self, key)
-            if value != default:
-                text += f", {key}={value}"
-        return text
+    extra_repr = shown(
+        "=input_size, =hidden_size, proj_size?0, num_layers?1, bias?True, batch_first?, dropout?0, bidirectional?"
+    )
 
 
 def _walk(
@@ -401,13 +396,7 @@ class RNNCellBase(Module):
                 )
         return rec.cell(_MODES[mode], input, states, weights)
 
-    def extra_repr(self) -> str:
-        """The sizes and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.bias is not True:
-            text += f", bias={self.bias}"
-        nonlinearity = getattr(self, "nonlinearity", "tanh")
-        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+    extra_repr = shown("=input_size, =hidden_size, bias?True, nonlinearity?'tanh'")
 
 
 class RNNCell(RNNCellBase):
