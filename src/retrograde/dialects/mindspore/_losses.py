@@ -221,7 +221,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm along the last axis."""
-    from ._norms import vector_norm
+    from ._statistics import vector_norm
 
     op = "triplet_margin_loss"
     a, b, c = (single(op, x, FLOATING) for x in (anchor, positive, negative))
@@ -434,5 +434,3 @@ def _arrivals(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
         arrived[:, 2:] = np.where(skip[:, 2:], np.logaddexp(arrived[:, 2:], before[:, :-2]), arrived[:, 2:])
         out[:, t] = arrived + emitted[t]
     return out
-
-

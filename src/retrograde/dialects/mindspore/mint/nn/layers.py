@@ -12,8 +12,8 @@ from ...._shared.layers import Layers
 from ...._shared.spatial import classes_of_axes
 from ..._api import missing
 from ..._dtype import float32, int64
-from ..._layers import per_axis
 from ..._parameter import Parameter
+from ..._sizes import per_axis
 from ...common.initializer import Normal, Uniform, initializer
 from ...nn._checks import positive_int
 from ...nn.cell import Cell
