@@ -18,6 +18,7 @@ from ._matmul import _ranked, transposed
 from ._promote import same_dtype, tensor_argument
 from ._tensor import from_array
 
+
 @api(method=False)
 def dense(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias."""

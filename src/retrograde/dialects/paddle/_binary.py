@@ -14,14 +14,13 @@ from ...ops import elementwise as ew
 from ...ops import selection as sel
 from ...ops import special
 from ...ops import structural as st
-from ...ops.counting import isin as isin_op
 from ...ops.indexing import argwhere, take
 from . import _kernels
 from ._api import api, check_shape, write_out
+from ._arithmetic import divide
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
-from ._operators import divide
-from ._promote import operand, pair, refuse, result_dtype, scalar_dtype, to_dtype
+from ._promote import operand, pair, scalar_dtype, to_dtype
 from ._tensor import from_array
 
 # ------------------------------------------------------------------------------------------ tables
@@ -303,11 +302,3 @@ def equal_all(x: Any, y: Any, name: Any = None) -> Any:
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         return from_array(np.zeros((), bool))
     return cmp.equal(x, y).all()
-
-
-@api()
-def isin(x: Any, test_x: Any, assume_unique: bool = False, invert: bool = False, name: Any = None) -> Any:
-    """Whether each element of x is among those of `test_x`."""
-    if dtype_of(x) != dtype_of(test_x) and result_dtype("isin", x, test_x) is None:
-        raise refuse("isin", x.dtype, test_x.dtype)
-    return isin_op(x, test_x, invert=bool(invert))

@@ -22,10 +22,9 @@ from ._losses import (
     poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
 )  # fmt: skip
 from ._softmax import gumbel_softmax, log_softmax, softmax, softmin
-from ._linear import (
-    bilinear, channel_shuffle, embedding, embedding_bag, fold, linear, native_channel_shuffle, one_hot, pad,
-    pixel_shuffle, pixel_unshuffle, unfold,
-)  # fmt: skip
+from ._linear import bilinear, embedding, embedding_bag, linear, one_hot
+from ._patches import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
+from ._padding import pad
 from ._attention import multi_head_attention_forward, scaled_dot_product_attention
 from ._convolution import (
     conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d,

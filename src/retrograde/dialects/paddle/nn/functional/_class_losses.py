@@ -22,7 +22,7 @@ from .....ops.indexing import take, take_along_axis
 from ..._api import aliases, deprecated, to_dtype
 from ..._tensor import from_array
 from ._arguments import axis_of, fixed, floating, move_axis, squeezed, tensor_argument
-from .common import label_smooth
+from ._distances import label_smooth
 
 _INT64 = np.dtype(np.int64)
 
