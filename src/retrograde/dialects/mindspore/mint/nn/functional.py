@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...._shared.documents import shown
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
 from ... import _activations, _convolution, _dropout, _losses, _normalization, _pooling, _resample, _statistics
@@ -229,4 +230,5 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     return _losses.formulas.divergence(_F["exp"](target) * (target - input), reduction, "kl_div", input.shape)
 
 
+shown(globals(), "mindspore", "mint.nn.functional")
 __getattr__ = attributes(globals())

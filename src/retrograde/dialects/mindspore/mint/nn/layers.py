@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...._shared.documents import documented
 from ...._shared.layers import Layers
 from ...._shared.spatial import classes_of_axes
 from ..._api import missing
@@ -355,3 +356,5 @@ __all__ = [
     "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softshrink", "SyncBatchNorm", "Tanh", "Threshold", "Unfold",
     "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
+
+documented(globals(), [name for name in globals() if name[0].isupper()], Cell)

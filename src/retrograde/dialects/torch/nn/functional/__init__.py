@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys as _sys
 
+from ...._shared.documents import shown as _shown
 from ...._shared.guard import at_home as _at_home
 from ..._api import attributes as _attributes
 from ..._api import with_out as _with_out
@@ -53,5 +54,6 @@ hardshrink, softshrink = _with_out("hardshrink", hardshrink), _with_out("softshr
 for _name, _f in list(globals().items()):
     if _name[0] != "_":
         _at_home(_f, _sys.modules[__name__], _name)
+_shown(globals(), "torch", "nn.functional")
 
 __getattr__ = _attributes(globals())
