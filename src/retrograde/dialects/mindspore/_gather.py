@@ -17,7 +17,7 @@ from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
 from .._shared.registry import defined
-from ._api import FUNCTIONS, METHODS, api
+from ._api import FUNCTIONS, METHODS, api, row
 from ._assign import write, written
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
@@ -514,10 +514,8 @@ def choose(self: Any, choices: Any, mode: str = "clip") -> Any:
     return FUNCTIONS["gather_elements"](parts, 0, places[None])[0]
 
 
-@api(function=False)
-def index(self: Any, indices: Any) -> Any:
-    """The elements that a list of index tensors picks."""
-    return self[tuple(indices)]
+index = row("index", lambda self, indices: self[tuple(indices)],
+    "The elements that a list of index tensors picks.", function=False)  # fmt: skip
 
 
 @api(function=False)

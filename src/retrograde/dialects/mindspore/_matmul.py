@@ -141,16 +141,10 @@ def _with_product(op: str, input: Any, product: Any, beta: Any, alpha: Any) -> A
     return (x if type(beta) in (int, float) and beta == 1 else mul(x, beta)) + product
 
 
-@api()
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta input + alpha mat1 @ mat2."""
-    return _with_product("addmm", input, mm(mat1, mat2), beta, alpha)
-
-
-@api()
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta input + alpha mat @ vec."""
-    return _with_product("addmv", input, mv(mat, vec), beta, alpha)
+addmm = row("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1:
+    _with_product("addmm", input, mm(mat1, mat2), beta, alpha), "beta input + alpha mat1 @ mat2.")  # fmt: skip
+addmv = row("addmv", lambda input, mat, vec, *, beta=1, alpha=1:
+    _with_product("addmv", input, mv(mat, vec), beta, alpha), "beta input + alpha mat @ vec.")  # fmt: skip
 
 
 @api("addr")

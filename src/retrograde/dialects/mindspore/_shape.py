@@ -15,6 +15,7 @@ from ...tensor import creation as native_creation
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
+from .._shared.shapes import broadcast, filled
 from ._api import api, row
 from ._promote import tensor_argument
 from ._tensor import Tensor
@@ -23,18 +24,7 @@ from ._tensor import Tensor
 
 
 def _reshaped(op: str, x: Any, sizes: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    if sizes.count(-1) > 1 or any(n < -1 for n in sizes):
-        raise ValueError(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {sizes}")
-    known = math.prod(n for n in sizes if n != -1)
-    count = math.prod(have)
-    if -1 in sizes:
-        if not known or count % known:
-            raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
-        sizes = tuple(count // known if n == -1 else n for n in sizes)
-    elif known != count:
-        raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
-    return inplace.view(st.reshape, x, shape=sizes)
+    return inplace.view(st.reshape, x, shape=filled(op, sizes, math.prod(shape_of(x)), ValueError))
 
 
 @api(method=False)
@@ -126,18 +116,8 @@ def squeeze(input: Any, axis: Any = None) -> Any:
 def broadcast_to(input: Any, shape: Any) -> Any:
     """The tensor repeated (in memory once) to a shape, where -1 stands for its own size."""
     x = tensor_argument("broadcast_to", input)
-    wanted = integers("broadcast_to", "shape", shape)
-    have = tuple(shape_of(x))
-    extra = len(wanted) - len(have)
-    if extra < 0:
-        raise ValueError(f"broadcast_to: the shape {wanted} has fewer axes than the tensor, {have}")
-    full = tuple(
-        have[i - extra] if n == -1 and i >= extra else n for i, n in enumerate(wanted)
-    )
-    for i, n in enumerate(full):
-        if n < 0 or (i >= extra and have[i - extra] not in (1, n)):
-            raise ValueError(f"broadcast_to: a tensor of shape {have} does not broadcast to {wanted}")
-    return inplace.view(st.broadcast_to, x, shape=full)
+    sizes = broadcast("broadcast_to", shape_of(x), integers("broadcast_to", "shape", shape), ValueError)
+    return inplace.view(st.broadcast_to, x, shape=sizes)
 
 
 @api("expand", function=False)

@@ -16,7 +16,7 @@ from ...ops import special
 from ...ops import structural as st
 from ...ops.indexing import argwhere, take
 from . import _kernels
-from ._api import api, check_shape, write_out
+from ._api import api, check_shape, row, write_out
 from ._arithmetic import divide
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
@@ -46,10 +46,8 @@ def _in_double(name: str, op: Any, x: Any, y: Any) -> tuple[Any, np.dtype]:
     return op(x, y), d
 
 
-@api()
-def atan2(x: Any, y: Any, name: Any = None) -> Any:
-    """The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64."""
-    return _in_double("atan2", ew.atan2_undefined, x, y)[0]
+atan2 = row("atan2", lambda x, y, name=None: _in_double("atan2", ew.atan2_undefined, x, y)[0],
+    "The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64.")  # fmt: skip
 
 
 @api()
@@ -249,10 +247,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None, *, out
     return result if out is None else write_out("where", result, out)
 
 
-@api("where", function=False)
-def where_method(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
-    """`paddle.where(condition, x, y)`."""
-    return where(condition, x, y)
+where_method = row("where", lambda condition, x=None, y=None, name=None: where(condition, x, y),
+    "`paddle.where(condition, x, y)`.", function=False)  # fmt: skip
 
 
 @api("where_", method=True)

@@ -14,7 +14,7 @@ from ...ops import reduction as red
 from ...ops import structural as st
 from ...tensor import contraction
 from .._shared.axes import axis_of, integers
-from ._api import api
+from ._api import api, row
 from ._arithmetic import matmul
 from ._binary import same_dtype
 from ._promote import STRICT, pair, result_dtype, single, to_dtype
@@ -72,10 +72,8 @@ def outer(x: Any, y: Any, name: Any = None) -> Any:
     return ew.multiply(left, st.reshape(y, shape=(1, math.prod(shape_of(y)))))
 
 
-@api()
-def kron(x: Any, y: Any, name: Any = None) -> Any:
-    """The Kronecker product: every element of x times all of y, in blocks."""
-    return con.kron(*alike("kron", x, y))
+kron = row("kron", lambda x, y, name=None: con.kron(*alike("kron", x, y)),
+    "The Kronecker product: every element of x times all of y, in blocks.")  # fmt: skip
 
 
 @api()
@@ -108,10 +106,7 @@ def vecdot(x: Any, y: Any, axis: Any = -1, name: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ matrices
 
 
-@api(out=True)
-def mm(input: Any, mat2: Any, name: Any = None) -> Any:
-    """The matrix product."""
-    return matmul(input, mat2)
+mm = row("mm", lambda input, mat2, name=None: matmul(input, mat2), "The matrix product.", out=True)
 
 
 @api(out=True, seconds={"mat2": "y"})

@@ -18,7 +18,8 @@ from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
-from ._api import api
+from .._shared.shapes import broadcast, filled
+from ._api import api, row
 from ._binary import same_dtype
 from ._dtype import as_dtype, dtype
 from ._inplace import become, rearranging
@@ -33,24 +34,11 @@ view = inplace.view
 def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_keeps: bool = True) -> tuple[int, ...]:
     """A shape with 0 for "as it was" and one -1 for "what is left", in numbers; raises ValueError where it misfits."""
     count = math.prod(have)
-    found = list(shape)
     if zero_keeps and count:
-        for i, n in enumerate(found):
-            if n == 0:
-                if i >= len(have):
-                    raise ValueError(f"{op}: 0 at place {i} of {list(shape)} stands for an axis that is not there")
-                found[i] = have[i]
-    free = [i for i, n in enumerate(found) if n == -1]
-    if len(free) > 1 or any(n < -1 for n in found):
-        raise ValueError(f"{op}: a shape has at most one -1 and no other negative size, got {list(shape)}")
-    if free:
-        rest = math.prod(n for n in found if n != -1)
-        if (rest == 0 or count % rest) and (count or rest):
-            raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
-        found[free[0]] = count // rest if rest else 0
-    if math.prod(found) != count:
-        raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
-    return tuple(found)
+        if 0 in shape[len(have) :]:
+            raise ValueError(f"{op}: 0 in {list(shape)} stands for an axis that is not there")
+        shape = tuple(n or have[i] for i, n in enumerate(shape))
+    return filled(op, shape, count, ValueError, empty=True)
 
 
 @api()
@@ -89,10 +77,8 @@ def view_(x: Any, *sizes: Any, shape_or_dtype: Any = None, name: Any = None) -> 
     return view(st.reshape, x, shape=resolved("view", spread("view", given, "shape"), have))
 
 
-@api()
-def view_as(x: Any, other: Any, name: Any = None) -> Any:
-    """The elements in the shape of another tensor."""
-    return view_(x, list(shape_of(single("view_as", other))))
+view_as = row("view_as", lambda x, other, name=None: view_(x, list(shape_of(single("view_as", other)))),
+    "The elements in the shape of another tensor.")  # fmt: skip
 
 
 def _range(op: str, x: Any, start: Any, stop: Any) -> tuple[int, int]:
@@ -115,10 +101,7 @@ def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: Any = None) 
 rearranging("flatten", flatten)
 
 
-@api()
-def ravel(input: Any) -> Any:
-    """All elements in one axis."""
-    return flatten(input)
+ravel = row("ravel", lambda input: flatten(input), "All elements in one axis.")
 
 
 @api()
@@ -237,10 +220,8 @@ def swapaxes(x: Any, *perm: Any, axis0: Any = None, axis1: Any = None, name: Any
     return manipulation.swapaxes(x, *(axis_of("swapaxes", a, n, error=IndexError) for a in both))
 
 
-@api()
-def matrix_transpose(x: Any, name: Any = None) -> Any:
-    """With the last two axes exchanged."""
-    return single("matrix_transpose", x).mT
+matrix_transpose = row("matrix_transpose", lambda x, name=None: single("matrix_transpose", x).mT,
+    "With the last two axes exchanged.")  # fmt: skip
 
 
 @api()
@@ -263,18 +244,7 @@ def moveaxis(x: Any, source: Any, destination: Any, name: Any = None) -> Any:
 
 
 def _expanded(op: str, x: Any, shape: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    extra = len(shape) - len(have)
-    if extra < 0:
-        raise ValueError(f"{op}: a tensor of shape {list(have)} has more axes than {list(shape)}")
-    sizes = []
-    for i, n in enumerate(shape):
-        if n == -1 and i < extra:
-            raise ValueError(f"{op}: -1 at place {i} of {list(shape)} stands for an axis that is not there")
-        sizes.append(have[i - extra] if n == -1 else n)
-        if i >= extra and have[i - extra] not in (1, sizes[-1]):
-            raise ValueError(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(shape)}")
-    return st.copy(st.broadcast_to(x, shape=tuple(sizes)))
+    return st.copy(st.broadcast_to(x, shape=broadcast(op, shape_of(x), shape, ValueError)))
 
 
 @api("expand", "broadcast_to", seconds={"size": "shape"})
@@ -327,10 +297,8 @@ def tile(x: Any, repeat_times: Any, name: Any = None) -> Any:
     return manipulation.tile(x, times)
 
 
-@api("repeat", function=False)
-def repeat(input: Any, *repeats: Any) -> Any:
-    """Repeated along each axis as often as the numbers say."""
-    return tile(input, spread("repeat", repeats, "repeats"))
+repeat = row("repeat", lambda input, *repeats: tile(input, spread("repeat", repeats, "repeats")),
+    "Repeated along each axis as often as the numbers say.", function=False)  # fmt: skip
 
 
 @api()

@@ -19,7 +19,7 @@ from ...ops.selection import where
 from ...tensor import manipulation
 from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
 from .._shared.axes import axis_of, integer
-from ._api import api, write_out
+from ._api import api, row, write_out
 from ._data import number
 from ._dtype import float32, float64, int32
 from ._integers import carry
@@ -57,10 +57,7 @@ def argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = Fal
     return carry(at, values)
 
 
-@api(out=True)
-def msort(input: Any) -> Any:
-    """The elements in order along the first axis."""
-    return sort(input, 0)
+msort = row("msort", lambda input: sort(input, 0), "The elements in order along the first axis.", out=True)
 
 
 @api(out=True)

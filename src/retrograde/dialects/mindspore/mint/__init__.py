@@ -8,10 +8,7 @@ from typing import Any
 
 from ....ops import structural as st
 from ..._shared.registry import aliases, defined
-from .. import _creation, _joining, _linear, _random, _reductions, _shape
-from .. import _matmul
-from .. import _statistics
-from .. import _scans
+from .. import _creation, _matmul, _random, _reductions, _scans, _shape, _statistics
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import attributes, named
