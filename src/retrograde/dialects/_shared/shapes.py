@@ -10,21 +10,22 @@ def filled(op: str, sizes: Sequence[int], count: int, error: type[Exception], em
 
     empty: whether -1 beside a size of 0 is 0, not an error, where there are no elements.
     """
-    free, known = None, 1
-    for i, n in enumerate(sizes):
-        if n == -1 and free is None:
-            free = i
-        elif n < 0:
-            raise error(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {list(sizes)}")
-        else:
+    known, free, at = 1, -1, 0
+    for n in sizes:
+        if n >= 0:
             known *= n
-    if free is None:
+        elif n == -1 and free < 0:
+            free = at
+        else:
+            raise error(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {list(sizes)}")
+        at += 1
+    if free < 0:
         if known == count:
             return tuple(sizes)
-    elif known and count % known == 0:
-        return (*sizes[:free], count // known, *sizes[free + 1 :])
-    elif empty and not known and not count:
-        return (*sizes[:free], 0, *sizes[free + 1 :])
+    elif (known and count % known == 0) or (empty and not count):
+        full = [*sizes]
+        full[free] = count // known if known else 0
+        return tuple(full)
     elif not known:
         raise error(f"{op}: with a size of 0 beside it, -1 in {list(sizes)} is ambiguous")
     raise error(f"{op}: {count} elements do not fit the shape {list(sizes)}")
@@ -35,9 +36,14 @@ def broadcast(op: str, have: Sequence[int], sizes: Sequence[int], error: type[Ex
     extra = len(sizes) - len(have)
     if extra < 0:
         raise error(f"{op}: {len(sizes)} sizes were given for a tensor with {len(have)} axes")
-    full = tuple(have[i - extra] if n == -1 and i >= extra else n for i, n in enumerate(sizes))
-    if any(n < 0 for n in full[:extra]):
+    if extra and min(sizes[:extra]) < 0:
         raise error(f"{op}: -1 in {list(sizes)} stands for an axis that the tensor of shape {list(have)} does not have")
-    if any(n < 0 or old not in (1, n) for old, n in zip(have, full[extra:])):
-        raise error(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(sizes)}")
-    return full
+    full = [*sizes]
+    for old in have:
+        n = sizes[extra]
+        if n == -1:
+            full[extra] = old
+        elif n < 0 or (old != n and old != 1):
+            raise error(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(sizes)}")
+        extra += 1
+    return tuple(full)

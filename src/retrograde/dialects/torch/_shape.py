@@ -58,21 +58,11 @@ def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") ->
 
 def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
     """Sizes with -1 replaced by what the number of elements asks for; raises RuntimeError where they do not fit."""
-    whole = tuple([n if type(n) is int else integer(op, "a size", n) for n in sizes])
-    return filled(op, whole, total, RuntimeError)
-
-
-def _fitting(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
-    """`full_shape`, at once where all sizes are given and fit."""
-    known = 1
     for n in sizes:
-        if type(n) is not int or n < 0:
+        if type(n) is not int:
+            sizes = tuple([integer(op, "a size", n) for n in sizes])
             break
-        known *= n
-    else:
-        if known == total:
-            return sizes
-    return full_shape(op, sizes, total)
+    return filled(op, sizes, total, RuntimeError)
 
 
 def _viewable(x: Any, out: Any) -> bool:
@@ -118,7 +108,7 @@ def _view_anyhow(self: Tensor, shape: tuple[Any, ...], size: Any, dtype: Any) ->
         tensor_argument("view", self)
         raise
     plain = type(a) is _ndarray
-    wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
+    wanted = full_shape("view", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(self, wanted)
     if plain and out._base is None and not _viewable(self, out):
         raise RuntimeError(
@@ -187,7 +177,7 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
         tensor_argument("reshape", input)
         raise
     plain = type(a) is _ndarray
-    wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
+    wanted = full_shape("reshape", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(input, wanted)
     return out if out._base is not None else _copied(input, out)
 
