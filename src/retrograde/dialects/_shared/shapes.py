@@ -18,7 +18,7 @@ def filled(op: str, sizes: Sequence[int], count: int, error: type[Exception], em
             free = at
         else:
             raise error(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {list(sizes)}")
-        at += 1
+        at += 1  # noqa: SIM113 - enumerate() costs a tuple for each size
     if free < 0:
         if known == count:
             return tuple(sizes)
