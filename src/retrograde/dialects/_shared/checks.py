@@ -60,6 +60,11 @@ class Clause(NamedTuple):
             if not fine:
                 raise error(f"{op}: {self._label(several, i)} is {part!r}; wanted {self.wanted}")
 
+    def __str__(self) -> str:
+        """The clause as a docstring says it: `eps is a float above 0`."""
+        kinds = " or ".join(_TYPES[t][0] for t in self.types)
+        return f"{self.name} is {' '.join(filter(None, (kinds, self.wanted)))}"
+
     def _label(self, several: bool, i: int) -> str:
         return f"{self.name}[{i}]" if several else self.name
 

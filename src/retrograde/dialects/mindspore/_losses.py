@@ -23,9 +23,9 @@ from ...ops.ctc import arrivals, with_blanks
 from .._shared.losses import Losses, lengths, one_shape, variance
 from ._api import api
 from ._dtype import int64
-from ._norms import vector_norm
 from ._promote import FLOAT, FLOATING, NUMBER, pair, same_dtype, single, tensor_argument, to_dtype
 from ._reductions import mean
+from ._statistics import vector_norm
 from ._tensor import from_array
 
 LOWEST = math.log(1e-12)

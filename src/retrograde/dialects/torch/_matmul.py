@@ -16,11 +16,11 @@ from ...ops import structural as st
 from ...ops.einsum import label_sizes, parse
 from . import _shape
 from ._api import METHODS, api
+from ._arithmetic import factor
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
-from ._pointwise import factor
 from ._promote import number_array, python_number, to_dtype
 from ._tensor import Tensor
 

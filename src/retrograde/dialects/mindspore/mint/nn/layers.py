@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...._shared.documents import documented
 from ...._shared.layers import Layers, shown
 from ...._shared.spatial import classes_of_axes
 from ..._api import missing
 from ..._dtype import float32, int64
-from ..._layers import per_axis
 from ..._parameter import Parameter
+from ..._sizes import per_axis
 from ...common.initializer import Normal, Uniform, initializer
 from ...nn._checks import positive_int
 from ...nn.cell import Cell
@@ -342,3 +343,5 @@ __all__ = [
     "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softshrink", "SyncBatchNorm", "Tanh", "Threshold", "Unfold",
     "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
+
+documented(globals(), [name for name in globals() if name[0].isupper()], Cell)

@@ -9,7 +9,7 @@ from .....learn import initialise
 from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
 from ...._shared.layers import shown
-from ... import _gather, _layers
+from ... import _dropout, _linear
 from ..._api import FUNCTIONS
 from ..._dtype import float32
 from ..._parameter import Parameter
@@ -127,7 +127,7 @@ class BiDense(Cell):
         self.bias: Any = bias_parameter(given, out_channels, dtype) if has_bias else None
 
     def construct(self, input1: Any, input2: Any) -> Any:
-        return _layers.bidense(input1, input2, self.weight, self.bias)
+        return _linear.bidense(input1, input2, self.weight, self.bias)
 
     extend_repr = shown("in1_channels, in2_channels, output_channels:out_channels, has_bias", "extend_repr")
 
@@ -198,7 +198,7 @@ class Dropout(Cell):
         self.keep_prob, self.p = keep_prob, p
 
     def construct(self, x: Any) -> Any:
-        return _layers.dropout(x, 1 - self.keep_prob if self.p is None else float(self.p), self.training)
+        return _dropout.dropout(x, 1 - self.keep_prob if self.p is None else float(self.p), self.training)
 
     def extend_repr(self) -> str:
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
@@ -223,7 +223,7 @@ Dropout1d, Dropout2d, Dropout3d = (
 
 def _rows(op: str, indices: Any, table: Any) -> Any:
     try:
-        return _layers.embedding(indices, table)
+        return _linear.embedding(indices, table)
     except IndexError as error:  # users of MindSpore's layers expect this
         raise RuntimeError(f"{op}: {str(error).removeprefix('embedding: ')}") from None
 
@@ -284,7 +284,7 @@ class EmbeddingLookup(Cell):
 
 def _one_hot(self: Any, indices: Any) -> Any:
     on, off = (Tensor(value, self.dtype) for value in (self.on_value, self.off_value))
-    return _gather.one_hot(indices, self.depth, on, off, self.axis)
+    return _linear.one_hot(indices, self.depth, on, off, self.axis)
 
 
 OneHot = layer(

@@ -9,7 +9,7 @@ from .....learn.layers import normalization as norms
 from .....learn.layers.windows import channels_first, channels_last
 from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
-from ... import _layers
+from ... import _normalization
 from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._promote import tensor_argument
@@ -64,7 +64,7 @@ class _BatchNorm(_PerChannel):
             )
         training = self.training if self.use_batch_statistics is None else self.use_batch_statistics
         last = self.format == "NHWC"
-        out = _layers.batch_norm(
+        out = _normalization.batch_norm(
             channels_first(x) if last else x, self.moving_mean, self.moving_variance, self.gamma, self.beta, training,
             self.momentum, self.eps,
         )  # fmt: skip
@@ -138,7 +138,7 @@ class LayerNorm(Cell):
     def construct(self, input_x: Any) -> Any:
         first = self.begin_norm_axis % input_x.ndim
         if self.begin_norm_axis == self.begin_params_axis or first == self.begin_params_axis % input_x.ndim:
-            return _layers.layer_norm(input_x, input_x.shape[first:], self.gamma, self.beta, self.epsilon)
+            return _normalization.layer_norm(input_x, input_x.shape[first:], self.gamma, self.beta, self.epsilon)
         plain = norms.layer_norm(input_x, None, None, input_x.ndim - first, self.epsilon)
         return plain * self.gamma + self.beta
 
@@ -169,7 +169,7 @@ class GroupNorm(Cell):
     def construct(self, x: Any) -> Any:
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             raise ValueError(f"GroupNorm: axis 1 must have {self.num_channels} channels, got shape {x.shape}")
-        return _layers.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+        return _normalization.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
     extend_repr = shown("num_groups, num_channels", "extend_repr")
 
@@ -202,5 +202,5 @@ InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(
 
 LRN = layer(
     "LRN", "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, "
-    "norm_region: str = 'ACROSS_CHANNELS'", _layers.lrn, "Local response normalisation over neighbouring channels.",
+    "norm_region: str = 'ACROSS_CHANNELS'", _normalization.lrn, "Local response normalisation over neighbouring channels.",
 )  # fmt: skip

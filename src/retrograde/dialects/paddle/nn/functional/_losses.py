@@ -20,7 +20,7 @@ from ...._shared.losses import Losses, one_shape, variance
 from ..._api import to_dtype
 from ..._promote import pair
 from ._arguments import constant, fixed, floating, tensor_argument
-from .common import pairwise_distance
+from ._distances import pairwise_distance
 
 
 def _both(op: str, input: Any, label: Any) -> tuple[Any, Any]:
@@ -114,7 +114,7 @@ soft_margin_loss = loss("soft_margin_loss", f"input, label, {_ENDS}", formulas.S
 
 def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -> Any:
     """The cross entropy of the similarities of anchors and positives, plus an L2 penalty (Sohn, 2016)."""
-    from .class_loss import _soft_cross_entropy
+    from ._class_losses import _soft_cross_entropy
 
     a, b = floating("npair_loss", anchor, "anchor"), floating("npair_loss", positive, "positive")
     n = length_of("npair_loss", shape_of(labels), 0)
@@ -204,7 +204,7 @@ gaussian_nll_loss = loss("gaussian_nll_loss", f"input, label, variance, full=Fal
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
     """1 minus twice the overlap of probabilities (N, ..., C) and labels (N, ..., 1), over the sum of both."""
-    from .common import one_hot
+    from ._linear import one_hot
 
     if ndim_of(input) < 2 or shape_of(label)[-1:] != (1,) or shape_of(input)[:-1] != shape_of(label)[:-1]:
         raise AssertionError(f"dice_loss: label must be {[*shape_of(input)[:-1], 1]}, got {list(shape_of(label))}")

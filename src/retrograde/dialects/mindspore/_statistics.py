@@ -1,4 +1,4 @@
-"""Norms and distances, histograms and counts."""
+"""Norms and distances, covariances."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from ...ops import elementwise as ew
 from ...ops import reduction as rd
 from ...ops import structural as st
 from ...tensor import linalg as native_linalg
-from .._shared.axes import axes_of, axis_of, integer
+from ...tensor.covariances import covariance
+from .._shared.axes import axes_of, axis_of
 from ._api import api
 from ._binary import clip_by_value, div, maximum, mul
-from ._dtype import float32
-from ._promote import FLOAT, FLOATING, single, tensor_argument, to_dtype
+from ._promote import FLOAT, FLOATING, single, tensor_argument
 from ._reductions import _in_dtype, _reduced, _sum, with_positions
-
-# ------------------------------------------------------------------------------------------ norms
 
 
 def euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -128,38 +126,6 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return vector_norm(st.reshape(difference, shape=(-1,)), p)
 
 
-@api()
-def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
-    """How many elements lie in each of `bins` equal parts of [min, max] (of their own range, if both are equal)."""
-    from ...ops.counting import histc as primitive
-
-    x = single("histc", input, "x..x")
-    if integer("histc", "bins", bins) < 1:
-        raise ValueError(f"histc: bins must be positive, got {bins}")
-    low, high = float(min), float(max)
-    array = x._concrete("histc")
-    if low == high and array.size:
-        low, high = float(array.min()), float(array.max())
-    out = primitive(x, bins=bins, low=low, high=high)
-    return to_dtype(out, float32) if dtype_of(x).kind == "f" and dtype_of(x) != dtype_of(out) else out
-
-
-@api()
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number from 0 up occurs (or the sum of its weights), in float32."""
-    from ...ops.counting import bincount as primitive
-
-    x = single("bincount", input, "x.xx")
-    if len(shape_of(x)) != 1:
-        raise ValueError(f"bincount: wanted a vector, got shape {tuple(shape_of(x))}")
-    out = primitive(x, None if weights is None else tensor_argument("bincount", weights, "weights"),
-                    minlength=integer("bincount", "minlength", minlength))  # fmt: skip
-    return to_dtype(out, float32)
-
-
-# ------------------------------------------------------------------------------------------ clipping
-
-
 @api(method=False)
 def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
     """A tensor (or a list of them) scaled so that its norm (all taken together) is at most `max_norm`."""
@@ -195,3 +161,19 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     norm = ew.sqrt(total)
     bound = maximum(norm, float(clip_norm))
     return tuple(mul(part, float(clip_norm)) / bound for part in x)
+
+
+@api()
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of the rows, whose columns are observations with weights."""
+    x = single("cov", input, FLOAT)
+    if len(shape_of(x)) > 2:
+        raise ValueError(f"cov: wanted at most two axes, got shape {tuple(shape_of(x))}")
+    rows = x if len(shape_of(x)) == 2 else st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
+    frequency, importance = (
+        None if w is None else st.cast(tensor_argument("cov", w, "weights"), dtype=dtype_of(x)) for w in (fweights, aweights)
+    )
+    weights = importance if frequency is None else frequency if importance is None else frequency * importance
+    products, freedom = covariance(rows, weights, importance, correction)
+    out = products / freedom
+    return out if rows is x else st.reshape(out, shape=())

@@ -1,5 +1,4 @@
-"""Products and distances: dot, inner, outer, kron, cross, matrix products with sums, tensordot, einsum, cdist, norms of
-slices."""
+"""Products of matrices and vectors: dot, inner, outer, kron, cross, matrix products with sums, tensordot, einsum."""
 
 from __future__ import annotations
 
@@ -10,16 +9,15 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import contraction as con
-from ...ops import distance
 from ...ops import elementwise as ew
 from ...ops import reduction as red
 from ...ops import structural as st
 from ...tensor import contraction
 from .._shared.axes import axis_of, integers
-from ._api import api
+from ._api import api, row
+from ._arithmetic import matmul
 from ._binary import same_dtype
-from ._operators import matmul
-from ._promote import FLOATED, STRICT, pair, result_dtype, single, to_dtype
+from ._promote import STRICT, pair, result_dtype, single, to_dtype
 
 
 def alike(op: str, x: Any, y: Any) -> tuple[Any, Any]:
@@ -74,10 +72,8 @@ def outer(x: Any, y: Any, name: Any = None) -> Any:
     return ew.multiply(left, st.reshape(y, shape=(1, math.prod(shape_of(y)))))
 
 
-@api()
-def kron(x: Any, y: Any, name: Any = None) -> Any:
-    """The Kronecker product: every element of x times all of y, in blocks."""
-    return con.kron(*alike("kron", x, y))
+kron = row("kron", lambda x, y, name=None: con.kron(*alike("kron", x, y)),
+    "The Kronecker product: every element of x times all of y, in blocks.")  # fmt: skip
 
 
 @api()
@@ -110,10 +106,7 @@ def vecdot(x: Any, y: Any, axis: Any = -1, name: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ matrices
 
 
-@api(out=True)
-def mm(input: Any, mat2: Any, name: Any = None) -> Any:
-    """The matrix product."""
-    return matmul(input, mat2)
+mm = row("mm", lambda input, mat2, name=None: matmul(input, mat2), "The matrix product.", out=True)
 
 
 @api(out=True, seconds={"mat2": "y"})
@@ -195,52 +188,3 @@ def einsum(equation: str, *operands: Any) -> Any:
             raise AssertionError(f"einsum: {term!r} in {equation!r} does not describe operand {i}, which has {rank} axes")
     same_dtype("einsum", *given)
     return contraction.einsum(equation, *given)
-
-
-# ------------------------------------------------------------------------------------------ distances, norms of slices
-
-
-@api()
-def dist(x: Any, y: Any, p: float = 2, name: Any = None) -> Any:
-    """The p-norm of the difference of two tensors."""
-    same_dtype("dist", x, y)
-    x, y = pair("dist", x, y, FLOATED)
-    if math.isinf(p):  # equal extremes get the whole gradient each
-        apart = ew.absolute_stopped(ew.subtract(x, y))
-        axes = tuple(range(len(shape_of(apart))))
-        return (red.amax if p > 0 else red.amin)(apart, axis=axes, keepdims=False, ties="all")
-    return distance.dist(x, y, ord=float(p))
-
-
-@api()
-def cdist(x: Any, y: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
-          name: Any = None) -> Any:  # fmt: skip
-    """The p-norm distances of each row of x (..., P, M) and each of y (..., R, M), as (..., P, R)."""
-    same_dtype("cdist", x, y)
-    s1, s2 = tuple(shape_of(x)), tuple(shape_of(y))
-    if min(len(s1), len(s2)) < 2 or s1[-1] != s2[-1] or not p >= 0:
-        raise AssertionError(
-            f"cdist: wanted rows of one length in at least 2 axes and p >= 0, got {list(s1)}, {list(s2)}, p={p}"
-        )
-    lead = np.broadcast_shapes(s1[:-2], s2[:-2])
-    x, y = st.broadcast_to(x, shape=(*lead, *s1[-2:])), st.broadcast_to(y, shape=(*lead, *s2[-2:]))
-    return distance.cdist(x, y, ord=float(p))
-
-
-@api(method=False)
-def pdist(x: Any, p: float = 2.0, name: Any = None) -> Any:
-    """The p-norm distances of all pairs of rows of a matrix, those of the first row first."""
-    _ranks("pdist", (2,), x)
-    if not p >= 0:
-        raise ValueError(f"pdist: p must not be negative, got {p}")
-    return distance.pdist(x, ord=float(p))
-
-
-@api(in_place=True)
-def renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
-    """Each slice along an axis, scaled down to the p-norm `max_norm` where it exceeds it."""
-    x = single("renorm", x)
-    i = axis_of("renorm", axis, len(shape_of(x)))
-    if len(shape_of(x)) < 2 or p <= 0 or max_norm < 0:
-        raise ValueError(f"renorm: wanted 2 axes at least, p > 0 and max_norm >= 0, got p={p}, max_norm={max_norm}")
-    return distance.renorm(x, ord=float(p), axis=i, bound=float(max_norm))

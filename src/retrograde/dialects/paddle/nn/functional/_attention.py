@@ -12,7 +12,7 @@ from .....ops import manipulation as mp
 from .....ops import structural as st
 from ..._api import to_dtype
 from ._arguments import floating
-from .common import dropout
+from ._dropout import dropout
 
 _SWAP = (0, 2, 1, 3)
 

@@ -405,4 +405,3 @@ _weighted_in_place("lerp_", ew.lerp_by, "weight", positional=True)
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """The dtype that an operation on two tensors or numbers computes in."""
     return result_dtype(operand("result_type", tensor1), operand("result_type", tensor2))
-

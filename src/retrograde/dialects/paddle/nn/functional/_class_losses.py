@@ -21,8 +21,8 @@ from .....ops.indexing import take, take_along_axis
 from ...._shared.losses import lengths, one_shape
 from ..._api import aliases, deprecated, to_dtype
 from ._arguments import axis_of, fixed, floating, move_axis, squeezed, tensor_argument
-from .common import label_smooth
-from .loss import loss
+from ._distances import label_smooth
+from ._losses import loss
 
 _INT64 = np.dtype(np.int64)
 
