@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import linecache
 import os
+import sys
 import traceback as stacks
-from types import TracebackType
+from types import FrameType, TracebackType
+from typing import Any
 
 PACKAGE = os.path.dirname(__file__) + os.sep
 OWN = (PACKAGE, "<retrograde ", "<frozen ")
@@ -21,10 +26,62 @@ def program_frames() -> list[stacks.FrameSummary]:
     return [frame for frame in stacks.extract_stack() if not frame.filename.startswith(OWN)]
 
 
+def program_frame() -> FrameType | None:
+    """The innermost frame of the program; None where there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(OWN):
+        frame = frame.f_back
+    return frame
+
+
 def program_line() -> str:
-    """What the program is doing now: the text of its innermost line, with its place."""
-    frames = program_frames()
-    return f"`{frames[-1].line}` ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    """What the program is doing now: the expression that it is in, with its place."""
+    frame = program_frame()
+    return "" if frame is None else f"`{_expression(frame)}` ({frame.f_code.co_filename}:{frame.f_lineno})"
+
+
+def operator_expression() -> str:
+    """The expression that the program is in, where it is an operator (`x - y`, `x[3]`, `x += y`) on one line; else ""."""
+    frame = program_frame()
+    if frame is None:
+        return ""
+    import opcode  # only an error needs it
+
+    operation = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
+    found = _expression(frame) if operation.startswith(_OPERATORS) else ""
+    return found if len(found) < 80 else ""
+
+
+_OPERATORS = ("BINARY_", "UNARY_", "COMPARE_", "STORE_SUBSCR", "STORE_SLICE")
+"""How the interpreter's instructions begin that operators are translated to."""
+
+
+def _expression(frame: FrameType) -> str:
+    """The text of what a frame computes now; of several lines the first, and the whole line where the columns are not known."""
+    code, (line, last, begin, end) = frame.f_code, (frame.f_lineno, None, None, None)
+    with contextlib.suppress(StopIteration):
+        line, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+    text = linecache.getline(code.co_filename, line or frame.f_lineno, frame.f_globals)
+    if begin is None or end is None:
+        return text.strip()
+    if last != line:
+        return text.encode()[begin:].decode().rstrip() + " ..."
+    return text.encode()[begin:end].decode()
+
+
+def returned_at(function: Any) -> str:
+    """Where a function of the program returns what it returns, as " (FILE:LINE)"; of several places, where it begins. "" for
+    what is no function of the program."""
+    while (inner := getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)) is not None:
+        function = inner
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_filename.startswith(OWN):
+        return ""
+    import dis  # only an error needs it
+
+    returns = {i.positions.lineno for i in dis.get_instructions(code) if i.opname.startswith("RETURN_") and i.positions}
+    line = returns.pop() if len(returns) == 1 else None
+    return f" ({code.co_filename}:{line or code.co_firstlineno})"
 
 
 def shortened(traceback: TracebackType | None) -> TracebackType | None:

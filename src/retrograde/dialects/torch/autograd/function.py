@@ -242,13 +242,13 @@ def _backward(
     answer = backward(ctx, *given)
     answers = list(answer) if isinstance(answer, tuple) else [answer]
     if len(answers) == 1 == count and isinstance(answers[0], Tensor) and positions:
-        _check_kind(cls, node, answers)
+        _check_fit(cls, node, answers, positions)
         return answers
     while len(answers) > count and answers[-1] is None:
         answers.pop()
     if len(answers) != count:
         raise RuntimeError(
-            f"{cls.__name__}.backward returned {len(answers)} gradients, wanted {count}: one per argument of forward"
+            custom.count_text(f"{cls.__name__}.backward", backward, len(answers), count, "the arguments of forward")
         )
     for i, g in enumerate(answers):
         if g is None:
@@ -260,15 +260,20 @@ def _backward(
                 f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
             )
     found = [answers[i] for i in positions]
-    _check_kind(cls, node, found)
+    _check_fit(cls, node, found, positions)
     return found
 
 
-def _check_kind(cls: type[Function], node: Any, gradients: Sequence[Any]) -> None:
-    """Raise for the complex gradient of a real argument, of which a half would be lost."""
-    for g, edge in zip(gradients, node.edges):
-        if g is not None and edge is not None and edge.dtype.kind != "c" and dtype_of(g).kind == "c":
-            raise RuntimeError(f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}")
+def _check_fit(cls: type[Function], node: Any, gradients: Sequence[Any], positions: Sequence[int]) -> None:
+    """Raise for a gradient of another shape than the argument's, and for the complex one of a real argument, of which a half
+    would be lost."""
+    for g, edge, i in zip(gradients, node.edges, positions):
+        if g is not None and edge is not None:
+            custom.check_shape(f"{cls.__name__}.backward", cls.backward, i, g, edge, Tensor)
+            if edge.dtype.kind != "c" and dtype_of(g).kind == "c":
+                raise RuntimeError(
+                    f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}"
+                )
 
 
 def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
