@@ -11,7 +11,7 @@ import linecache
 import os
 import sys
 import traceback as stacks
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 PACKAGE = os.path.dirname(__file__) + os.sep
@@ -37,7 +37,7 @@ def program_frame() -> FrameType | None:
 def program_line() -> str:
     """What the program is doing now: the expression that it is in, with its place."""
     frame = program_frame()
-    return "" if frame is None else f"`{_expression(frame)}` ({frame.f_code.co_filename}:{frame.f_lineno})"
+    return "" if frame is None else f"`{expression_at(frame)}` ({frame.f_code.co_filename}:{frame.f_lineno})"
 
 
 def operator_expression() -> str:
@@ -48,19 +48,35 @@ def operator_expression() -> str:
     import opcode  # only an error needs it
 
     operation = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
-    found = _expression(frame) if operation.startswith(_OPERATORS) else ""
+    found = expression_at(frame) if operation.startswith(_OPERATORS) else ""
     return found if len(found) < 80 else ""
 
+
+def called_function() -> str:
+    """The name of the package's function that the program has called; "" where it is one of the package's ways of calling
+    something (a layer, a decorated function) and what that calls has no name of its own."""
+    frame: FrameType | None = sys._getframe(1)
+    name = ""
+    while frame is not None and (code := frame.f_code).co_filename.startswith(OWN):
+        if code.co_name.isidentifier() and code.co_name[0] != "_" and code.co_name not in _WAYS:
+            name = code.co_name
+        frame = frame.f_back
+    return name
+
+
+_WAYS = frozenset(["forward", "construct", "function", "method", "apply", "operand", "fail", "evaluate", "f", "run", "call"])
+"""Names of functions that say nothing of what they compute."""
 
 _OPERATORS = ("BINARY_", "UNARY_", "COMPARE_", "STORE_SUBSCR", "STORE_SLICE")
 """How the interpreter's instructions begin that operators are translated to."""
 
 
-def _expression(frame: FrameType) -> str:
-    """The text of what a frame computes now; of several lines the first, and the whole line where the columns are not known."""
+def expression_at(frame: FrameType, at: int | None = None) -> str:
+    """The text of what a frame computes now, or did at an instruction; of several lines the first, and the whole line where the
+    columns are not known."""
     code, (line, last, begin, end) = frame.f_code, (frame.f_lineno, None, None, None)
     with contextlib.suppress(StopIteration):
-        line, last, begin, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+        line, last, begin, end = next(itertools.islice(code.co_positions(), (frame.f_lasti if at is None else at) // 2, None))
     text = linecache.getline(code.co_filename, line or frame.f_lineno, frame.f_globals)
     if begin is None or end is None:
         return text.strip()
@@ -87,7 +103,8 @@ def returned_at(function: Any) -> str:
 def shortened(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without the package's frames between the program's, and with the last ones of those below them.
 
-    What the package itself gets wrong is seen in these. A traceback without a frame of the program is left whole.
+    What the package itself gets wrong is seen in these; generated code, and the function that words the errors of operations, say
+    nothing. A traceback without a frame of the program is left whole.
     """
     frames = []
     while traceback is not None:
@@ -97,12 +114,26 @@ def shortened(traceback: TracebackType | None) -> TracebackType | None:
     if os.environ.get("RETROGRADE_TRACEBACK") == "full" or True not in own:
         return frames[0] if frames else None
     last = len(own) - 1 - own[::-1].index(True)
-    below = frames[last + 1 :]
+    below = [x for x in frames[last + 1 :] if not _silent(x.tb_frame.f_code)]
     kept = [frame for frame, is_own in zip(frames[: last + 1], own) if is_own] + below[max(0, len(below) - LEFT) :]
     shown: TracebackType | None = None
     for frame in reversed(kept):
         shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return shown
+
+
+def _silent(code: CodeType) -> bool:
+    return code.co_filename.startswith("<retrograde ") or (code.co_name == "fail" and code.co_filename.endswith("bind.py"))
+
+
+def _inside(error: BaseException) -> bool:
+    """Whether an error came and went within the package, so that its traceback has no frame of the program."""
+    entry = error.__traceback__
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(OWN):
+            return False
+        entry = entry.tb_next
+    return True
 
 
 def shorten(error: BaseException) -> None:
@@ -113,5 +144,10 @@ def shorten(error: BaseException) -> None:
         of = waiting.pop()
         if of is not None and id(of) not in seen:
             seen.add(id(of))
+            if os.environ.get("RETROGRADE_TRACEBACK") != "full":
+                if of.__cause__ is not None and _inside(of.__cause__):  # what `of` says in better words
+                    of.__cause__ = None
+                elif of.__context__ is not None and _inside(of.__context__):
+                    of.__suppress_context__ = True
             of.__traceback__ = shortened(of.__traceback__)
             waiting += [of.__cause__, of.__context__, *(of.exceptions if isinstance(of, BaseExceptionGroup) else ())]

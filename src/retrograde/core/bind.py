@@ -6,7 +6,6 @@ case, which that falls back to, and what both share.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
-from .notation import called, name_of
+from .notation import in_own_words, operation_text
 from .number import Number
 from .record import Primitive
 from .value import LevelArray, Value, dtype_of, make, result_class, shape_of
@@ -42,43 +41,19 @@ def fail(prim: Primitive, operands: Any, params: dict[str, Any], error: Exceptio
     described = ", ".join(
         f"{dtype_of(x)}{list(shape_of(x))}" if isinstance(x, (Value, np.ndarray)) else repr(x) for x in operands if x is not None
     )
-    cls, name = result_class(operands), name_of(prim)
-    expression = called("")
-    operation = f"{expression}, of {described}" if expression else f"{name}({described})"
+    cls = result_class(operands)
+    own = f"{prim.name}: "
+    said = str(error).strip()
+    text = in_own_words(said.removeprefix(own), [tuple(shape_of(x)) for x in operands if x is not None], params)
+    # Where the kernel's words begin with its name they say all that matters of the parameters.
+    operation = operation_text(prim, described, {} if said.startswith(own) else params)
     for kind in type(error).__mro__:
         wanted = cls._policy.kernel_errors.get(kind)
         if wanted is not None:
-            text = str(error).strip()
-            shown = "" if expression else "".join(f", {k}={v!r}" for k, v in params.items() if len(repr(v)) < 60)
-            if text.startswith(f"{prim.name}: "):  # the kernel's words say all that matters of the parameters
-                text, shown = text.removeprefix(f"{prim.name}: "), ""
-            elif "could not be broadcast together" in text:  # NumPy's
-                text = "the shapes do not broadcast; counted from the last axis, sizes must be equal or one of them 1"
-                text += _fitting([shape_of(x) for x in operands if x is not None])
-            operation = operation if not shown else f"{operation[:-1]}{shown})"
             raise wanted(f"{operation}: {text}") from error
     if type(error) in (IndexError, OverflowError):
-        text = str(error).removeprefix(f"{prim.name}: ")
-        sized = re.search(r"is out of bounds for axis \d+ with size (\d+)$", text)  # NumPy's
-        if sized:
-            text += f"; indices go from {-int(sized[1])} to {int(sized[1]) - 1}" if int(sized[1]) else ", which is empty"
         raise type(error)(f"{operation}: {text}") from error
     raise error
-
-
-def _fitting(shapes: list[tuple[int, ...]]) -> str:
-    """How one of two shapes that do not broadcast would, where that is easily said."""
-    if len(shapes) != 2:
-        return ""
-    (position, less), (_, more) = sorted(enumerate(shapes), key=lambda x: len(x[1]))
-    which = ("first", "second")[position]
-    k = len(more) - len(less)
-    if k and all(n in (m, 1) or m == 1 for n, m in zip(less, more)):
-        axes = "an axis" if k == 1 else f"{k} axes"
-        return f"; the {which} would fit with {axes} added at its end, as {list(less + (1,) * k)}"
-    if len(less) == len(more) == 2 and all(n in (m, 1) or m == 1 for n, m in zip(less, reversed(more))):
-        return "; one of them transposed would fit"
-    return ""
 
 
 def weak(scalar: Any, dtype: np.dtype) -> np.ndarray:

@@ -279,8 +279,8 @@ def _refuse_freed(nodes: Iterable[Node], cls: type[Value]) -> None:
         if node.saved is FREED:
             raise error_type(cls, FreedGraphError)(
                 f"this graph has been through a backward pass already, which freed what {describe(node)} had saved; compute "
-                "anew what is differentiated (of a state that is carried from step to step, go on with its detach()), or pass "
-                "retain_graph=True to the earlier pass"
+                "anew what is differentiated (of a state that is carried from step to step, go on with its detach()), or "
+                "pass retain_graph=True to the earlier pass"
                 + _recorded(node)
             )
 
@@ -301,8 +301,9 @@ def _changed_text(node: Node, array: Any) -> str:
     place = "" if type(array) is tuple else mutation.place_of_change(array)
     result = node.saved[-1] is array and len(node.saved) > len(node.edges)
     return (
-        f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, as it was, but it "
-        f"was changed in place {f'by {place} ' if place else ''}after that; change a clone() instead, or write the change out of "
+        f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, "
+        f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; change a clone() instead, or "
+        "write the change out of "
         "place (y = y + 1)" + (_recorded(node) or _looked_for(node, result))
     )
 
@@ -919,8 +920,8 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
         if np.isnan(array).any():
             _tell(node)
             raise error_type(this.cls, GradError)(
-                f"the derivative of {describe(node)} gave nan for operand {i}; `retrograde run --nan` says of which values, and "
-                f"what usually helps{_recorded(node)}"
+                f"the derivative of {describe(node)} gave nan for operand {i}; `retrograde run --nan` says of which values, "
+                f"and what usually helps{_recorded(node)}"
             )
 
 

@@ -78,8 +78,8 @@ def check_shape(name: str, rule: Any, i: int, g: Value, edge: Any, cls: type[Val
     have = tuple(shape_of(g))
     if have != edge.shape and engine.stretched(have, edge.shape) is None:
         raise error_type(cls, GradError)(
-            f"{name} returned a gradient of shape {list(have)} for argument {i} of shape {list(edge.shape)}; a gradient has the "
-            f"shape of what it is for{returned_at(rule)}"
+            f"{name} returned a gradient of shape {list(have)} for argument {i} of shape {list(edge.shape)}; a gradient has "
+            f"the shape of what it is for{returned_at(rule)}"
         )
 
 

@@ -55,9 +55,9 @@ def _files() -> list[str]:
     folder = os.path.dirname(os.path.abspath(getattr(sys.modules.get("__main__"), "__file__", None) or "."))
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.startswith(folder + os.sep) and not file.startswith(OWN) and "site-packages" not in file:
+        if isinstance(file, str) and file.startswith(folder + os.sep):
             files[file] = None
-    return [file for file in files if file.endswith(".py")]
+    return [file for file in files if file.endswith(".py") and not file.startswith(OWN) and "site-packages" not in file]
 
 
 @functools.lru_cache(64)

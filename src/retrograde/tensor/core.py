@@ -149,7 +149,8 @@ class Tensor(Value):
             if self._node is None:
                 if self.dtype.kind in "iub":
                     raise TypeError(
-                        f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}"
+                        f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}; convert it, or "
+                        "write 1. for 1"
                     )
                 if self._born and self._born == innermost() and is_tape(self._born) and not self._level:
                     self._level = self._born  # made inside a transform, it is a leaf of the transform's tape

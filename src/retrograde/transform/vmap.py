@@ -82,7 +82,10 @@ def vmap(
             positions.append(axis % len(shape))
             lengths.append(shape[axis])
             if lengths[-1] != lengths[0]:
-                raise ValueError(f"vmap: the mapped axes have different lengths, {lengths[0]} and {lengths[-1]}")
+                raise ValueError(
+                    f"vmap: the mapped axes have different lengths, {lengths[0]} and {lengths[-1]}; in_axes=(0, None) maps "
+                    "the first argument only"
+                )
         if not lengths:
             raise ValueError("vmap: no argument is mapped; in_axes must name an axis of at least one array")
         size = lengths[0]

@@ -98,8 +98,8 @@ def fitting(name: str, rule: Any, g: Any, i: int, wanted: tuple[int, ...], np_dt
     if have != wanted:
         if not _stretched(wanted, have):
             raise RuntimeError(
-                f"{name} returned a gradient of shape {have} for input {i} of shape {wanted}; a gradient has the shape of what it "
-                f"is for{returned_at(rule)}"
+                f"{name} returned a gradient of shape {have} for input {i} of shape {wanted}; a gradient has the shape of "
+                f"what it is for{returned_at(rule)}"
             )
         g = sum_to_shape(g, wanted)
     return g if dtype_of(g) == np_dtype else cast(g, dtype=np_dtype)

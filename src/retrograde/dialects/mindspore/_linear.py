@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.notation import product_text
 from ...core.value import dtype_of
 from ...ops import contraction as ct
 from ...ops import fft, triangular
@@ -45,7 +46,7 @@ def transposed(x: Any) -> Any:
 
 def _product(op: str, x: Any, y: Any) -> Any:
     if x.shape[-1] != y.shape[-2] or x.shape[:-2] != y.shape[:-2]:
-        raise ValueError(f"{op}: matrices of shapes {x.shape} and {y.shape} cannot be multiplied")
+        raise ValueError(f"{op}: {product_text(x.shape, y.shape)}")
     return matmul(x, y)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...core.notation import in_own_words
 from ...core.value import Value, dtype_of
 from . import _dtype
 from ._dtype import FROM_NUMPY, dtype
@@ -151,7 +152,7 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
             return canonical(_whole(data, np_dtype))
         return canonical(np.array(data, dtype=np_dtype))
     except ValueError as error:
-        raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {error}") from None
+        raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {in_own_words(str(error))}") from None
     except TypeError as error:
         raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
 

@@ -78,7 +78,10 @@ def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
         shape[unknown] = total // known
         known *= shape[unknown]
     if known != total:
-        raise RuntimeError(f"{op}: a tensor of {total} elements does not fit the shape {list(sizes)}")
+        raise RuntimeError(
+            f"{op}: a tensor of {total} elements does not fit the shape {list(sizes)}, of {known}; one size may be -1 and is "
+            "then computed"
+        )
     return tuple(shape)
 
 

@@ -125,7 +125,7 @@ def _backward(
         answers = flat
     if len(answers) > len(shapes):
         raise ValueError(
-            custom.count_text(f"{cls.__name__}.backward", cls.backward, len(answers), len(shapes), "the Tensor arguments of forward")
+            custom.count_text(f"{cls.__name__}.backward", cls.backward, len(answers), len(shapes), "the Tensor arguments")
         )
     wanting = [edge is not None for edge in node.edges]
     for i, wanted in enumerate(wanting):

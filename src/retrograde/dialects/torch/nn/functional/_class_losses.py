@@ -71,7 +71,10 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         return target
     if d == np.uint8:
         return cast(target, dtype=_INT64)
-    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}")
+    remedy = "convert it with .long()"
+    if d.kind == "f":
+        remedy += ", or give probabilities in the shape of the input"
+    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}; {remedy}")
 
 
 def nll_loss(

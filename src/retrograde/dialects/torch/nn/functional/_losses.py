@@ -68,6 +68,16 @@ def floats_only(op: str, x: Any) -> None:
         raise NotImplementedError(f"{op}: only defined for real floating tensors, got {FROM_NUMPY[dtype_of(x)]}")
 
 
+def _refuse_other_shapes(op: str, x: Any, y: Any) -> None:
+    """Raise ValueError where target and input differ in their shapes."""
+    a, b = tuple(shape_of(x)), tuple(shape_of(y))
+    if a != b:
+        remedy = "bring one to the other's with view_as()"
+        if (*b, 1) == a or (*a, 1) == b:
+            remedy = f"the {'input' if len(a) > len(b) else 'target'} has a last axis of size 1 too many: squeeze(-1)"
+        raise ValueError(f"{op}: target {list(b)} and input {list(a)} must have one shape; {remedy}")
+
+
 def _alike(input: Any, target: Any) -> bool:
     """Whether two tensors have one real floating dtype and one shape: the everyday case."""
     if not (isinstance(input, Value) and isinstance(target, Value)):
@@ -204,8 +214,7 @@ def binary_cross_entropy(
     op = "binary_cross_entropy"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x, y = tensor_argument(op, input), tensor_argument(op, target)
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    _refuse_other_shapes(op, x, y)
     if dtype_of(x) != dtype_of(y):
         raise RuntimeError(f"{op}: the target must have the input's dtype {FROM_NUMPY[dtype_of(x)]}, got "
                            f"{FROM_NUMPY[dtype_of(y)]}")  # fmt: skip
@@ -225,8 +234,7 @@ def binary_cross_entropy_with_logits(
     if weight is None and pos_weight is None and _alike(input, target):
         return ls.binary_cross_entropy_with_logits(input, target, None, None, reduction=reduction)
     x, y = tensor_argument(op, input), tensor_argument(op, target)
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    _refuse_other_shapes(op, x, y)
     if dtype_of(y).kind in "iub":
         raise RuntimeError(f"{op}: the target must be floating, got {FROM_NUMPY[dtype_of(y)]}; convert it first")
     given = [t for t in (weight, pos_weight) if t is not None]
