@@ -20,8 +20,8 @@ from ...learn.modules import Tree, walk
 from .registry import near_names
 
 _ARGUMENTS = re.compile(
-    r"(?P<name>[\w.<>]+)\(\) (?:got an unexpected keyword argument '(?P<word>\w+)'|missing \d+ required|takes .* positional argument"
-    r"|got multiple values for argument)"
+    r"(?P<name>[\w.<>]+)\(\) (?:got an unexpected keyword argument '(?P<word>\w+)'|missing \d+ required|"
+    r"takes .* positional argument|got multiple values for argument)"
 )
 
 

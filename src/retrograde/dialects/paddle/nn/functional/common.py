@@ -78,7 +78,7 @@ def embedding(
     op = "embedding"
     tensor_argument(op, x), floating(op, weight, "weight")
     if FROM_NUMPY[dtype_of(x)].label not in _INTEGERS:
-        raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}")
+        raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}; convert it with .astype('int64')")
     rows = length_of(op, shape_of(weight), 0)
     padding = None
     if padding_idx is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....._traceback import called_function
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
@@ -74,7 +75,9 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
     remedy = "convert it with .long()"
     if d.kind == "f":
         remedy += ", or give probabilities in the shape of the input"
-    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}; {remedy}")
+    raise RuntimeError(
+        f"{called_function() or op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}; {remedy}"
+    )
 
 
 def nll_loss(
