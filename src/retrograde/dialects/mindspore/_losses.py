@@ -308,7 +308,8 @@ def _check_labels(op: str, target: Any, classes: int, ignore_index: int) -> None
         bad = (array != ignore_index) & ((array < 0) | (array >= classes))
         if bad.any():
             raise RuntimeError(
-                f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes, which are counted from 0 to {classes - 1}"
+                f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes, which are counted from 0 to "
+                f"{classes - 1}"
             )
 
 

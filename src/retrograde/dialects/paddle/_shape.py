@@ -51,11 +51,12 @@ def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_kee
         raise ValueError(f"{op}: a shape has at most one -1 and no other negative size, got {list(shape)}")
     if free:
         rest = math.prod(n for n in found if n != -1)
-        if (rest == 0 or count % rest) and (count or rest):
-            raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
         found[free[0]] = count // rest if rest else 0
     if math.prod(found) != count:
-        raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
+        raise ValueError(
+            f"{op}: {count} elements do not fit into shape {list(shape)}, which has room for {math.prod(found)}; a size may be "
+            "-1 and is then computed"
+        )
     return tuple(found)
 
 
