@@ -221,7 +221,10 @@ class Tensor(Value):
 
         def _with(self, other: Any, /) -> Tensor: ...
 
-        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
+        def __add__(self, other: Any) -> Tensor: ...  # pyright takes what the base declares for a mere assignment
+        def __mul__(self, other: Any) -> Tensor: ...
+
+        __sub__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _with
         __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _with
         __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _with
