@@ -58,7 +58,9 @@ def called_function() -> str:
     frame: FrameType | None = sys._getframe(1)
     name = ""
     while frame is not None and (code := frame.f_code).co_filename.startswith(OWN):
-        if code.co_name.isidentifier() and code.co_name[0] != "_" and code.co_name not in _WAYS:
+        if code.co_name == "__init__":  # of a layer, an optimiser
+            name = type(frame.f_locals.get("self")).__name__
+        elif code.co_name.isidentifier() and code.co_name[0] != "_" and code.co_name not in _WAYS:
             name = code.co_name
         frame = frame.f_back
     return name

@@ -188,8 +188,8 @@ def _whole(prim: Any, arrays: list[Any], params: dict[str, Any], avals: Any) -> 
         if isinstance(x, da.Array) and x.npartitions > 1 and x.size and not getattr(allow_whole.allowed, "depth", 0):
             raise UnsupportedError(
                 f"{called_function() or prim.name}: needs the whole of a Dask array of shape {list(x.shape)} "
-                f"({format_bytes(int(x.nbytes))}, in {x.npartitions} blocks) in one task; rechunk it into one "
-                "block, compute() it, or allow it: with retrograde.allow_whole()"
+                f"({format_bytes(int(x.nbytes))}, in {x.npartitions} blocks) in one task; rechunk it into one block, "
+                "compute() it, or allow it: with retrograde.allow_whole()"
             )
     kernel = _kernel(prim, arrays, params)
     task = dask.delayed(kernel, pure=True)(*(x for x in arrays if x is not None))

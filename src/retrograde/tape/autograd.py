@@ -112,8 +112,9 @@ def check_outputs(op: str, outputs: Sequence[Value]) -> None:
                 f"{op}: output {i} is of dtype {kind}, which has no derivative (comparisons, argmax and rounding to whole "
                 "numbers have none): differentiate what they are computed from"
                 if kind.kind in "iub" else
-                f"{op}: output {i} does not require grad and was not computed from anything that does; "
-                "set requires_grad on an input, or check for detach() and no_grad() on the way"
+                f"{op}: output {i} does not require grad and was not computed from anything that does; set requires_grad on "
+                "an input, or check for detach() and no_grad() on the way (a gradient has a history where it was computed "
+                "with create_graph=True)"
             )
 
 

@@ -304,13 +304,18 @@ def _changed_text(node: Node, array: Any) -> str:
         f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, "
         f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; change a clone() instead, or "
         "write the change out of "
-        "place (y = y + 1)" + (_recorded(node) or _looked_for(node, result))
+        "place (y = y + 1)" + (_recorded(node) or _looked_for(node, array, result))
     )
 
 
-def _looked_for(node: Node, result: bool) -> str:
+def _looked_for(node: Node, array: Any, result: bool) -> str:
     from .suspects import suspects  # only an error needs it
 
+    if any(x is array and type(edge) is Accumulate for x, edge in zip(node.saved, node.edges)):
+        return (
+            "; it is a leaf, such as an optimiser's step() changes: step after the last backward pass that goes through it, "
+            "or compute what is differentiated anew"
+        )
     return f"{suspects(node.prim, result)}; retrograde.autograd.detect_anomaly() names both lines for certain"
 
 

@@ -406,7 +406,8 @@ class Tensor(Value):
     def _only(self, op: str) -> Any:
         array = concrete(op, self)
         if array.size != 1:
-            raise TypeError(f"{op}(): wanted a tensor with one element, got shape {array.shape}")
+            remedy = "any() or all() of it, or where() for each" if op == "bool" else "tolist(), or sum() or mean() of it"
+            raise TypeError(f"{op}(): wanted a tensor with one element, got shape {array.shape}; take {remedy}")
         return array.item()
 
     def __format__(self, spec: str) -> str:

@@ -69,6 +69,7 @@ def _callables(frame: FrameType, at: int, name: str) -> Iterator[Any]:
         for x in frame.f_locals.values():
             if callable(x) and getattr(x, "__name__", None) == last:
                 yield x
+        yield inspect.getattr_static(type(frame.f_locals.get("self")), last, None)
         return
     try:
         node: Any = ast.parse(expression_at(frame, at).strip(), mode="eval").body
@@ -124,9 +125,11 @@ def _attribute(error: BaseException) -> str | None:
     text = expression_at(entries[0].tb_frame, entries[0].tb_lasti)
     if obj is None and f".grad.{name}" in text:
         return (
-            "(.grad is None until a backward pass has reached a tensor that requires grad; a tensor that was computed keeps none "
-            "unless retain_grad() was called on it before)"
+            "(.grad is None until a backward pass has reached a tensor that requires grad; a tensor that was computed keeps "
+            "none unless it was told to retain it)"
         )
+    if name == "backward" and getattr(type(obj), "_dialect", "") == "mindspore":
+        return "(MindSpore takes gradients of functions: mindspore.value_and_grad(fn, grad_position, weights))"
     if isinstance(obj, (int, float)) and name in ("backward", "requires_grad", "grad", "detach"):
         return "(a Python number, as item() gives it, has no history: differentiate the tensor)"
     return None

@@ -72,7 +72,7 @@ def _only(op: str, x: Tensor) -> Any:
     array = concrete(op, x)
     if array.size != 1:
         raise AssertionError(
-            f"{op}: wanted a Tensor with one element, this one has {array.size}; reduce it first, for a truth with any() or all()"
+            f"{op}: wanted a Tensor with one element, this one has {array.size}; reduce it first (any() and all() give a truth)"
         )
     return array.reshape(()).item()
 

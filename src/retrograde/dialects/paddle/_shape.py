@@ -54,8 +54,8 @@ def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_kee
         found[free[0]] = count // rest if rest else 0
     if math.prod(found) != count:
         raise ValueError(
-            f"{op}: {count} elements do not fit into shape {list(shape)}, which has room for {math.prod(found)}; a size may be "
-            "-1 and is then computed"
+            f"{op}: {count} elements do not fit into shape {list(shape)}, which has room for {math.prod(found)}; a size may "
+            "be -1 and is then computed"
         )
     return tuple(found)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._traceback import called_function
 from ...backend.canonical import canonical
 from ...core.notation import in_own_words
 from ...core.value import Value, dtype_of
@@ -27,7 +28,7 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
             shape.append(n)
             continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
+            raise TypeError(f"{called_function() or op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
         n = operator.index(n)
         if n < 0:
             raise RuntimeError(f"{op}: a size cannot be negative, got {n}")

@@ -136,7 +136,7 @@ def _to_index(self: Tensor) -> int:
     a = self._a
     array = a if type(a) is _ndarray else concrete("index", self)
     if array.dtype.kind not in "iu" or array.size != 1:
-        raise TypeError("only a tensor with one integer element can be used as an index")
+        raise TypeError("only a tensor with one integer element can be used as an index, or as a count; convert it with int()")
     return int(array.item())
 
 

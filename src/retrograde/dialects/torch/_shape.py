@@ -384,7 +384,10 @@ def expand(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Te
                 raise RuntimeError(f"expand: -1 in {list(sizes)} stands for a dimension that the tensor does not have")
             n = old
         elif n < 0 or (old is not None and old not in (1, n)):
-            raise RuntimeError(f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}")
+            raise RuntimeError(
+                f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}; only axes of size 1 do, repeat() copies "
+                "others"
+            )
         shape.append(n)
     return expanded(self, tuple(shape))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...._state import OFF, OPENED, grad_mode, is_grad_enabled, set_mode, settle, state
+from ...._traceback import returned_at
 from ...._tree import flatten
 from ....core import level as levels
 from ....core.value import Value, detached, dtype_of
@@ -237,6 +238,10 @@ def _backward(
     """Call the user's backward and put its answers in the order of the tensor arguments, of `count` arguments in all."""
     given = spread(*ctx._results, materialized(ctx, node, cotangents))
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+    if backward is Function.backward:
+        raise NotImplementedError(
+            f"{cls.__name__} defines no backward; to be differentiated it needs a static method backward(ctx, *gradients)"
+        )
     if backward is cls.backward and cls.vjp is not Function.vjp:
         raise RuntimeError(f"{cls.__name__} defines both backward and vjp, which are two names of one thing; define one")
     answer = backward(ctx, *given)
@@ -258,6 +263,7 @@ def _backward(
         if not isinstance(g, Tensor):
             raise RuntimeError(
                 f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
+                + returned_at(backward)
             )
     found = [answers[i] for i in positions]
     _check_fit(cls, node, found, positions)

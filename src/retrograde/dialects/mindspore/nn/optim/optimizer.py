@@ -387,7 +387,9 @@ def _groups(name: str, parameters: Any) -> tuple[list[dict[str, Any]], list[Para
     if parameters is None or (isinstance(parameters, dict) and not parameters):
         raise ValueError(f"{name}: there are no parameters, got {parameters!r}")
     if isinstance(parameters, (Tensor, str, dict)) or not isinstance(parameters, Iterable):
-        raise TypeError(f"{name}: wanted a list of Parameters or of groups, got {type(parameters).__name__}")
+        raise TypeError(
+            f"{name}: wanted a list of Parameters or of groups, got {type(parameters).__name__}; pass net.trainable_params()"
+        )
     given = list(parameters)
     if not given:
         raise ValueError(f"{name}: there are no parameters; pass net.trainable_params()")

@@ -62,7 +62,10 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         if got not in ((), (1,)):
             raise RuntimeError(f"{op}: a single prediction {list(shape)} has a single target, got shape {list(got)}")
     elif shape[0] != (got[0] if got else None):
-        raise ValueError(f"{op}: the batch of the input {list(shape)} does not go with the target {list(got)}")
+        raise ValueError(
+            f"{called_function() or op}: the batch of the input {list(shape)} does not go with the target {list(got)}; there "
+            "is one target for each row of the input"
+        )
     elif shape[2:] != got[1:]:
         raise RuntimeError(f"{op}: the target of an input {list(shape)} is {[shape[0], *shape[2:]]}, got {list(got)}")
     if weight is not None:

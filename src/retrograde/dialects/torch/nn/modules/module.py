@@ -149,7 +149,10 @@ class Module(tree.Tree):
     def add_module(self, name: str, module: Module | None) -> None:
         """Make a module (or None) a submodule."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}")
+            unpack = "; unpack it with *" if isinstance(module, (list, tuple)) else ""
+            raise TypeError(
+                f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}{unpack}"
+            )
         self._check_new("add_module", self._tree_kinds.children, name)
         self._modules[name] = hooks.registered("module", self, name, module)
 
