@@ -300,23 +300,24 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
 def _changed_text(node: Node, array: Any) -> str:
     place = "" if type(array) is tuple else mutation.place_of_change(array)
     result = node.saved[-1] is array and len(node.saved) > len(node.edges)
+    leaf = any(x is array and type(edge) is Accumulate for x, edge in zip(node.saved, node.edges))
+    remedy = (
+        "it is a leaf, such as an optimiser's step() changes: step after the last backward pass that goes through it, or compute "
+        "what is differentiated anew"
+        if leaf else
+        "change a clone() instead, or write the change out of place (y = y + 1)"
+    )  # fmt: skip
     return (
         f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, "
-        f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; change a clone() instead, or "
-        "write the change out of "
-        "place (y = y + 1)" + (_recorded(node) or _looked_for(node, array, result))
+        f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; {remedy}"
+        + (_recorded(node) or f"{_suspects(node, result)}; retrograde.autograd.detect_anomaly() names both lines for certain")
     )
 
 
-def _looked_for(node: Node, array: Any, result: bool) -> str:
+def _suspects(node: Node, result: bool) -> str:
     from .suspects import suspects  # only an error needs it
 
-    if any(x is array and type(edge) is Accumulate for x, edge in zip(node.saved, node.edges)):
-        return (
-            "; it is a leaf, such as an optimiser's step() changes: step after the last backward pass that goes through it, "
-            "or compute what is differentiated anew"
-        )
-    return f"{suspects(node.prim, result)}; retrograde.autograd.detect_anomaly() names both lines for certain"
+    return suspects(node.prim, result)
 
 
 def _recorded(node: Node) -> str:

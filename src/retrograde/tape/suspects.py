@@ -26,9 +26,7 @@ _NAMES = {
     "matmul": ("mm", "bmm", "mv"), "subtract": ("sub",), "negative": ("neg",), "concatenate": ("cat",),
 }  # fmt: skip
 _MOST = 2
-"""How many pairs of lines a message has room for."""
-
-_Pair = tuple[str, int, str, int, str]
+"""How many of them a message has room for."""
 
 
 def suspects(prim: Any, result: bool) -> str:
@@ -37,16 +35,15 @@ def suspects(prim: Any, result: bool) -> str:
 
     result: whether what was changed is what the operation gave, not an operand.
     """
-    found: list[_Pair] = []
-    for file in _files():
-        tree = _parsed(file, "".join(linecache.getlines(file)))
-        if tree is not None:
-            found += [(file, *pair) for pair in _pairs(tree, prim, result)]
-    if not 0 < len(found) <= _MOST:
-        return ""
-    return "; by the look of the source: " + ", or ".join(
-        f"`{text}` ({file}:{line}), then `{change}` ({file}:{after})" for file, line, text, after, change in found
-    )
+    trees = {file: _parsed(file, "".join(linecache.getlines(file))) for file in _files()}
+    found = [
+        f"`{text}` ({file}:{line}), then `{change}` ({file}:{after})"
+        for file, tree in trees.items() if tree is not None for line, text, after, change in _pairs(tree, prim, result)
+    ] or [
+        f"`{_text(x)}` ({file}:{x.lineno}) changes what it is given"
+        for file, tree in trees.items() if tree is not None for x in ast.walk(tree) if _is_layer_in_place(x)
+    ]  # fmt: skip
+    return "; by the look of the source: " + ", or ".join(found) if 0 < len(found) <= _MOST else ""
 
 
 def _files() -> list[str]:
@@ -102,6 +99,13 @@ def _changed(x: ast.AST) -> str | None:
     if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr.endswith("_") and x.func.attr[-2:] != "__":
         return _held(x.func.value)
     return None
+
+
+def _is_layer_in_place(x: Any) -> bool:
+    """Whether an expression makes a layer, or calls a function, that is told to work in place."""
+    return isinstance(x, ast.Call) and any(
+        k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in x.keywords
+    )
 
 
 def _held(x: ast.AST) -> str:

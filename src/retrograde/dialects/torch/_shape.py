@@ -385,8 +385,8 @@ def expand(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Te
             n = old
         elif n < 0 or (old is not None and old not in (1, n)):
             raise RuntimeError(
-                f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}; only axes of size 1 do, repeat() copies "
-                "others"
+                f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}; only axes of size 1 do, repeat() "
+                "copies others"
             )
         shape.append(n)
     return expanded(self, tuple(shape))
