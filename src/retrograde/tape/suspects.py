@@ -1,7 +1,8 @@
 """Which lines of the program computed what was changed in place afterwards, as far as its source shows.
 
-Nodes do not know their lines (to note one takes as long as a small operation), so an error in a backward pass can only look at
-the source: for an expression of the operation that failed, in the same function as a change in place of its operand or result.
+Nodes do not know their lines outside of anomaly mode: to note the program's frame and instruction takes 50 to 140 ns, and a small
+multiplication as a whole 0.85 us. So an error in a backward pass can only look at the source: for an expression of the operation
+that failed, in the same function as a change in place of its operand or result.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def suspects(prim: Any, result: bool) -> str:
         for file, tree in trees.items() if tree is not None for line, text, after, change in _pairs(tree, prim, result)
     ] or [
         f"`{_text(x)}` ({file}:{x.lineno}) changes what it is given"
-        for file, tree in trees.items() if tree is not None for x in ast.walk(tree) if _is_layer_in_place(x)
+        for file, tree in trees.items() if tree is not None for x in ast.walk(tree) if isinstance(x, ast.Call) and _in_place(x)
     ]  # fmt: skip
     return "; by the look of the source: " + ", or ".join(found) if 0 < len(found) <= _MOST else ""
 
@@ -101,11 +102,9 @@ def _changed(x: ast.AST) -> str | None:
     return None
 
 
-def _is_layer_in_place(x: Any) -> bool:
-    """Whether an expression makes a layer, or calls a function, that is told to work in place."""
-    return isinstance(x, ast.Call) and any(
-        k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in x.keywords
-    )
+def _in_place(x: ast.Call) -> bool:
+    """Whether a call makes a layer, or is one of a function, that is told to work in place."""
+    return any(k.arg == "inplace" and isinstance(k.value, ast.Constant) and k.value.value is True for k in x.keywords)
 
 
 def _held(x: ast.AST) -> str:

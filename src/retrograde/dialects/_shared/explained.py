@@ -7,6 +7,7 @@ read that could compute something.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 import sys
@@ -27,9 +28,10 @@ _ARGUMENTS = re.compile(
 
 def explain(error: BaseException) -> None:
     """Add to an error of Python's own, raised by a call of the package or by what it gave, what helps."""
-    for said in (_arguments(error), _attribute(error), _module(error)):
-        if said and said not in getattr(error, "__notes__", ()):
-            error.add_note(said)
+    with contextlib.suppress(Exception):  # whatever is wrong with what is looked at, the error itself is what counts
+        for said in (_arguments(error), _attribute(error), _module(error)):
+            if said and said not in getattr(error, "__notes__", ()):
+                error.add_note(said)
 
 
 def _frames(error: BaseException) -> list[Any]:
