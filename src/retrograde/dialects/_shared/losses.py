@@ -105,8 +105,11 @@ def one_shape(
     op: str, x: Any, y: Any, names: Sequence[str] = ("input", "label"), error: type[Exception] = ValueError
 ) -> None:
     """Raise for operands that do not have one shape."""
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise error(f"{op}: {names[0]} {list(shape_of(x))} and {names[1]} {list(shape_of(y))} must have one shape")
+    a, b = tuple(shape_of(x)), tuple(shape_of(y))
+    if a != b:
+        more = names[0] if (*b, 1) == a else names[1] if (*a, 1) == b else None
+        remedy = "reshape one to the other's" if more is None else f"the {more} has a last axis of size 1 too many: squeeze(-1)"
+        raise error(f"{op}: {names[0]} {list(a)} and {names[1]} {list(b)} must have one shape; {remedy}")
 
 
 def variance(op: str, given: Any, shape: tuple[int, ...], name: str, anywhere: bool = False) -> Any:

@@ -265,7 +265,10 @@ def _check_labels(op: str, target: Any, classes: int, ignore_index: int) -> None
     if isinstance(array, np.ndarray):
         bad = (array != ignore_index) & ((array < 0) | (array >= classes))
         if bad.any():
-            raise RuntimeError(f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes")
+            raise RuntimeError(
+                f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes, which are counted from 0 to "
+                f"{classes - 1}"
+            )
 
 
 def _weights(op: str, weight: Any, x: Any) -> Any:
@@ -309,7 +312,7 @@ def cross_entropy(
     logs = soft.log_softmax(x, axis=axis)
     if target.ndim < x.ndim:
         if dtype_of(target).kind not in "iu":
-            raise ValueError(f"{op}: target classes must be integers, got {target.dtype}")
+            raise ValueError(f"{op}: target classes must be integers, got {target.dtype}; convert them with .astype(ms.int32)")
         return _nll(op, logs, to_dtype(target, int64), weight, ignore_index, reduction, smoothing)
     if target.shape != x.shape or dtype_of(target).kind != "f":
         raise ValueError(f"{op}: target probabilities must be floating and have the shape {x.shape}, got {target!r}")

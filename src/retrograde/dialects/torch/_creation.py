@@ -58,7 +58,10 @@ def tensor(
         return data.clone().to(dtype or data.dtype).requires_grad_(requires_grad)  # type: ignore[no-any-return]
     array = data_array(data, None if dtype is None else np_dtype_of("tensor", dtype))
     if requires_grad and array.dtype.kind in "iub":
-        raise RuntimeError(f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}")
+        raise RuntimeError(
+            f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}; pass "
+            "dtype=torch.float32, or write 1. for 1"
+        )
     return from_array(array, requires_grad)
 
 

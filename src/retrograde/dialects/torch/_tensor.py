@@ -196,7 +196,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 raise RuntimeError("grad: a tensor cannot be its own gradient")
             if gradient.shape != self.shape:
                 raise RuntimeError(
-                    f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}"
+                    f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}; a gradient has the "
+                    "shape of what it is for"
                 )
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
@@ -370,7 +371,8 @@ def refuse_in_transforms(op: str, levels: Iterable[Any]) -> None:
     for level in levels:
         if level.lifts is None and level.adopt is None:
             raise RuntimeError(
-                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of it"
+                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of "
+                "it"
             )
 
 

@@ -77,10 +77,15 @@ def check_convolution(op: str, x: Sizes, w: Sizes, b: Sizes | None, transposed: 
     if x[-axes - 1] != channels:
         raise ShapeError(
             f"{op}: a weight of shape {w} with groups={groups} takes {channels} channels, but the input of shape {x} has "
-            f"{x[-axes - 1]}"
+            f"{x[-axes - 1]}{misplaced_channels(x, channels)}"
         )
     if b is not None and b != (outputs,):
         raise ShapeError(f"{op}: bias must have shape ({outputs},), one per output channel, got {b}")
+
+
+def misplaced_channels(x: Sizes, channels: int) -> str:
+    """The end of a message about an input with other channels: where they are last, what to do."""
+    return "; channels come before the sizes of the image: move the last axis there" if x[-1] == channels else ""
 
 
 def convolution(
@@ -146,7 +151,8 @@ def pooling(
     for n, k, s, (before, after), d, count in zip(size, kernel, stride, padding, dilation, counts):
         if count <= 0:
             raise ShapeError(
-                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {before}, {after})"
+                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {before}, {after}); "
+                "take a smaller window or more padding"
             )
         full.append((before, max(after, (count - 1) * s + d * (k - 1) + 1 - n - before)))
     return {"kernel": kernel, "stride": stride, "padding": tuple(full), "dilation": dilation}

@@ -53,7 +53,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
                 share(x, data)
         if requires_grad:
             if data.dtype.category < 2:
-                raise RuntimeError(f"Parameter: only floating and complex tensors can require grad, not {data.dtype}")
+                raise RuntimeError(
+                    f"Parameter: only floating and complex tensors can require grad, not {data.dtype}; convert it with "
+                    ".float()"
+                )
             if data._inference and state.mark is None:
                 raise RuntimeError("Parameter: an inference tensor takes no part in autograd; give a clone() of it")
             tape.leaf(x)

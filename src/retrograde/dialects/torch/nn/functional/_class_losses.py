@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....._traceback import called_function
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
@@ -59,7 +60,10 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         if got not in ((), (1,)):
             raise RuntimeError(f"{op}: a single prediction {list(shape)} has a single target, got shape {list(got)}")
     elif shape[0] != (got[0] if got else None):
-        raise ValueError(f"{op}: the batch of the input {list(shape)} does not go with the target {list(got)}")
+        raise ValueError(
+            f"{called_function() or op}: the batch of the input {list(shape)} does not go with the target {list(got)}; there "
+            "is one target for each row of the input"
+        )
     elif shape[2:] != got[1:]:
         raise RuntimeError(f"{op}: the target of an input {list(shape)} is {[shape[0], *shape[2:]]}, got {list(got)}")
     if weight is not None:
@@ -69,7 +73,12 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         return target
     if d == np.uint8:
         return cast(target, dtype=_INT64)
-    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}")
+    remedy = "convert it with .long()"
+    if d.kind == "f":
+        remedy += ", or give probabilities in the shape of the input"
+    raise RuntimeError(
+        f"{called_function() or op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}; {remedy}"
+    )
 
 
 def nll_loss(

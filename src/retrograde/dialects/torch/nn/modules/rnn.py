@@ -157,7 +157,7 @@ class RNNBase(Module):
             data, sizes, batch = input, None, input.shape[1]
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got "
+                f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
                 f"{data.shape[-1]}"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
@@ -359,7 +359,7 @@ class RNNCellBase(Module):
             raise ValueError(f"{name}: wanted an input with 1 or 2 axes, got {input.ndim}")
         if input.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"{name}: the input's last axis must be input_size={self.input_size}, got {input.shape[-1]}"
+                f"{name}: the input's last axis must be the layer's input_size={self.input_size}, got {input.shape[-1]}"
             )
         batched = input.ndim == 2
         if not batched:
