@@ -101,7 +101,17 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
-    """Every element of a vector times every element of another."""
+    """Every element of a vector times every element of another.
+
+    The vectors have the shapes (m,) and (n,), the result (m, n). Raises ShapeError for operands that are no vectors.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.outer(rg.asarray([1.0, 2.0]), rg.asarray([3.0, 4.0]))
+    Tensor([[3., 4.],
+            [6., 8.]])
+    """
     x, y = in_common(x1, x2)
     for v in (x, y):
         if rank(v) != 1:

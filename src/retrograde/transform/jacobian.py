@@ -85,7 +85,15 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs."""
+    """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.jacfwd(lambda x: x * x)(rg.asarray([1.0, 3.0]))
+    Tensor([[2., 0.],
+            [0., 6.]])
+    """
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
