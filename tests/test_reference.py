@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -62,6 +63,35 @@ def test_a_docstring_as_sphinx_reads_it() -> None:
     rest = ["", ".. rubric:: Examples", "", ">>> f(*x_)", "`*`", "", "after ``a``"]
     assert names.as_rst(lines, {"sin": "retrograde.sin"}) == [first, *rest]
     assert names.first_sentence("One, e.g. two.\nThree.") == "One, e.g. two."
+
+
+@pytest.mark.parametrize(
+    ("dialect", "least", "there"),
+    [
+        (
+            "torch",
+            2200,
+            {"torch.nn": "Linear", "torch.nn.functional": "relu", "torch.Tensor": "backward", "torch.linalg": "norm"},
+        ),
+        (
+            "paddle",
+            1800,
+            {"paddle": "grad", "paddle.nn": "Linear", "paddle.nn.functional": "relu", "paddle.Tensor": "backward"},
+        ),
+        ("mindspore", 2400, {"mindspore": "grad", "mindspore.nn": "Dense", "mindspore.ops": "GradOperation"}),
+    ],
+)
+def test_names_of_a_dialect(dialect: str, least: int, there: dict[str, str]) -> None:
+    """What the tables of the site are written from: module, and of each name arguments and first sentence."""
+    command = [sys.executable, str(ROOT / "docs" / "extensions" / "dialects.py"), dialect]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert sum(map(len, found.values())) >= least
+    for module, name in there.items():
+        ((_, arguments, said),) = [row for row in found[module] if row[0] == name]
+        assert said.endswith((".", ":"))
+        assert arguments.startswith("(")
 
 
 @pytest.mark.long

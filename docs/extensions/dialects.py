@@ -16,7 +16,8 @@ import names
 
 DIALECTS = {"torch": "PyTorch", "paddle": "PaddlePaddle", "mindspore": "MindSpore"}
 NAMES_OF_A_PAGE = 12
-"""A module with fewer names is a section of its parent's page."""
+"""A module with fewer names is a section of its parent's page, or of the page for all that have no other parent."""
+SMALL = "small-modules"
 
 
 def write(source: Path) -> None:
@@ -37,6 +38,31 @@ def write(source: Path) -> None:
                 path.write_text(text, encoding="utf-8")
 
 
+INTERNAL_MODULES = {
+    "torch.optim.composed_schedulers", "torch.optim.cyclic_schedulers", "torch.optim.epoch_schedulers", "torch.optim.rules",
+    "torch.optim.scheduler_base", "paddle.distribution.continuous", "paddle.distribution.discrete", "paddle.io.loader",
+    "paddle.io.sampler", "paddle.optimizer.cyclic", "paddle.optimizer.decay", "paddle.optimizer.rules",
+    "paddle.optimizer.scheduler_base", "paddle.vision.models.mobilenet", "mindspore.experimental.optim.rules",
+    "mindspore.nn.layer.basic", "mindspore.nn.layer.conv", "mindspore.nn.layer.sparse", "mindspore.nn.learning_rate_schedule",
+    "mindspore.nn.optim.rules", "mindspore.nn.wrap.cell_wrapper",
+}  # fmt: skip
+"""Files that the framework does not have, or of which it has what other modules have as well."""
+OVERLAPPING = {
+    "torch.amp", "torch.random", "torch.sparse", "paddle.random", "mindspore.amp", "torch.distributions.bernoulli",
+}  # fmt: skip
+"""Files that have functions which the framework has elsewhere."""
+HELPERS = {
+    "torch": """any_ arguments axes_back axes_of axis_of back_to call_forward check_device clamp_probs compiled drawn drawn_by
+        drawn_seed dtype_of elements from_array install_methods integer make map_aggregate mark new_context np_dtype_of one_of
+        operations option_per_group row run shape_of show_as standard_normal stream_of sum_rightmost tensor_repr tuple_of unary
+        uniform_values CompressedTensor InternalMatch ReadyOp Recording RuleOptimizer SparseTensor""",
+    "paddle": """arguments bernoulli_array coefficient_of fans first_of inside install_methods normal_array scope_name seeded
+        summed summed_to uniform_array uniform_like Batch Draws GeneratorState RuleOptimizer""",
+    "mindspore": """as_array binder flag generator install_methods number primitive_class rate_of rates_of set_rate EvaluationBase
+        RuleOptimizer""",
+}
+"""What is this package's own in files that the framework has."""
+
 # ------------------------------------------------------------------------------------------ pages
 
 
@@ -44,8 +70,10 @@ def _pages(dialect: str, modules: dict[str, list[list[str]]]) -> dict[str, str]:
     """The text of each page by its file's name: one for each module below the package that has enough names."""
     sections: dict[str, list[str]] = collections.defaultdict(list)
     for module, rows in modules.items():
-        sections[_page_of(dialect, module, modules)].append(_section(module, rows))
-    return {page: f"# {page}\n\n" + "\n".join(texts) for page, texts in sections.items()}
+        page = _page_of(dialect, module, modules)
+        sections[page] += [*([] if module == page else [f"## {module}", ""]), *_table(rows)]
+    titles = {SMALL: "Small modules"}
+    return {page: "\n".join([f"# {titles.get(page, page)}", "", *lines, ""]) for page, lines in sections.items()}
 
 
 def _page_of(dialect: str, module: str, modules: dict[str, list[list[str]]]) -> str:
@@ -53,7 +81,7 @@ def _page_of(dialect: str, module: str, modules: dict[str, list[list[str]]]) -> 
     while len(parts) > 2 and (len(parts) > 3 or _count(modules, ".".join(parts)) < NAMES_OF_A_PAGE):
         parts.pop()
     if len(parts) == 2 and _count(modules, ".".join(parts)) < NAMES_OF_A_PAGE:
-        return f"{dialect} (small modules)" if parts[1] != "Tensor" else module
+        return SMALL if parts[1] != "Tensor" else module
     return ".".join(parts)
 
 
@@ -61,11 +89,9 @@ def _count(modules: dict[str, list[list[str]]], name: str) -> int:
     return sum(len(rows) for module, rows in modules.items() if f"{module}.".startswith(f"{name}."))
 
 
-def _section(module: str, rows: list[list[str]]) -> str:
-    head = [f"## {module}", "", ":::{table}", ":class: names", ""]
-    table = ["| name | arguments | |", "|---|---|---|"]
-    table += [f"| `{name}` | {_cell(arguments)} | {_text(said)} |" for name, arguments, said in rows]
-    return "\n".join([*head, *table, ":::", ""])
+def _table(rows: list[list[str]]) -> list[str]:
+    lines = [f"| `{name}` | {_cell(arguments)} | {_text(said)} |" for name, arguments, said in rows]
+    return [":::{table}", ":class: names", "", "| name | arguments | |", "|---|---|---|", *lines, ":::", ""]
 
 
 def _cell(arguments: str) -> str:
@@ -92,21 +118,35 @@ def listed(dialect: str) -> dict[str, list[list[str]]]:
 
     _activate.take_over([dialect])
     stubs = Stubs(modules(dialect))
-    offered = {module: stubs.offered(module) for module in sorted(stubs.modules, key=lambda m: (m.count("."), m))}
-    homes: dict[int, tuple[str, str]] = {}
-    for module, pairs in offered.items():
-        for name, x in pairs:
-            first = homes.setdefault(id(x), (module, name))
-            if module.count(".") == first[0].count(".") and getattr(x, "__module__", "") == module != first[0]:
-                homes[id(x)] = (module, name)
-    found = {
-        module: [_row(name, x) for name, x in pairs if callable(x) and homes[id(x)] == (module, name)]
-        for module, pairs in offered.items()
-    }
+    shown = [m for m in sorted(stubs.modules, key=lambda m: (m.count("."), m)) if m not in INTERNAL_MODULES]
+    found: dict[str, list[list[str]]] = {module: [] for module in shown}
+    homes: dict[int, tuple[str, list[str]]] = {}
+    for module in shown:
+        for name, x in stubs.offered(module):
+            if not callable(x):
+                continue
+            row = _row(name, x)
+            home, first = homes.setdefault(id(x), (module, row))
+            if home != module and module.count(".") == home.count(".") and getattr(x, "__module__", "") == module:
+                found[home] = [r for r in found[home] if r is not first]
+                homes[id(x)] = home, _ = module, row
+            if home == module and not _internal(stubs, module, name, x):
+                found[module].append(row)
     tensor = getattr(stubs.modules[dialect], "Tensor")  # noqa: B009 - the module is known at run time only
     methods = {n: inspect.getattr_static(tensor, n) for n in dir(tensor) if not n.startswith("_")}
     found[f"{dialect}.Tensor"] = [_row(name, getattr(x, "__func__", x)) for name, x in methods.items()]
     return {module: rows for module, rows in sorted(found.items()) if rows}
+
+
+def _internal(stubs: Any, module: str, name: str, x: Any) -> bool:
+    """Whether a file only uses what is documented elsewhere, or has it for this package's own ends."""
+    package = stubs.modules[stubs.dialect]
+    if name in HELPERS[stubs.dialect].split():
+        return True
+    if module in OVERLAPPING:
+        return any(hasattr(place, name) for place in (package, package.Tensor, package.nn))
+    deep = module.count(".") > 1 and not module.endswith((".functional", ".linalg"))
+    return deep and not isinstance(x, type) and hasattr(package, name)
 
 
 def _row(name: str, x: Any) -> list[str]:
