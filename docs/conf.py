@@ -15,7 +15,7 @@ project = "retrograde"
 copyright = "the authors of retrograde, Apache-2.0"
 version = release = retrograde.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "native", "dialects"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "formulas", "native", "dialects"]
 exclude_patterns = ["Thumbs.db", ".DS_Store"]
 nitpicky = True
 needs_sphinx = "9.0"
@@ -25,6 +25,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence", "substitution"]
 myst_substitutions = {"version": version}
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"retrograde {version}"
 html_static_path = ["static"]

@@ -46,7 +46,8 @@ def test_every_page_is_in_the_navigation():
         for block in documents.blocks(page):
             if block.kind == "{toctree}":
                 for entry in (line for line in block.text.split("\n") if line and not line.startswith(":")):
-                    named.update(page.parent.glob(entry + ".md"))
+                    path = re.sub(r".*<(.*)>", r"\1", entry)
+                    named.update(page.parent.glob(f"{path}.md"))
     left_out = (
         {str(p.relative_to(docs)) for p in PAGES if docs in p.parents}
         - {str(p.relative_to(docs)) for p in named}

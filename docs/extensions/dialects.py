@@ -118,7 +118,9 @@ def listed(dialect: str) -> dict[str, list[list[str]]]:
 
     _activate.take_over([dialect])
     stubs = Stubs(modules(dialect))
-    shown = [m for m in sorted(stubs.modules, key=lambda m: (m.count("."), m)) if m not in INTERNAL_MODULES]
+    # Outer modules before inner ones, and what only uses others' functions after these.
+    order = sorted(stubs.modules, key=lambda m: (m.count("."), m in OVERLAPPING or m.startswith("paddle.fluid"), m))
+    shown = [module for module in order if module not in INTERNAL_MODULES]
     found: dict[str, list[list[str]]] = {module: [] for module in shown}
     homes: dict[int, tuple[str, list[str]]] = {}
     for module in shown:
