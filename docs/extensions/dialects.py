@@ -90,8 +90,8 @@ def _count(modules: dict[str, list[list[str]]], name: str) -> int:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    lines = [f"| `{name}` | {_cell(arguments)} | {_text(said)} |" for name, arguments, said in rows]
-    return [":::{table}", ":class: names", "", "| name | arguments | |", "|---|---|---|", *lines, ":::", ""]
+    lines = [f"| **`{name}`** {_cell(arguments)} | {_text(said)} |" for name, arguments, said in rows]
+    return [":::{table}", ":class: names", "", "| name and arguments | what it is |", "|---|---|", *lines, ":::", ""]
 
 
 def _cell(arguments: str) -> str:

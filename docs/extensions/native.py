@@ -60,7 +60,11 @@ def _doc(x: Any) -> str:
 
 
 def _markdown_to_rst(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = names.as_rst(lines, LINKED)
+    function = name.removeprefix("retrograde.Tensor.")
+    if what == "method" and function in LINKED and obj.__doc__ == getattr(retrograde, function).__doc__:
+        lines[:] = [f":py:obj:`{function} <retrograde.{function}>` of this tensor."]
+    else:
+        lines[:] = names.as_rst(lines, LINKED)
 
 
 def _pages_above(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -69,11 +73,18 @@ def _pages_above(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = source[0].replace(f"](../{name}.md", f"](/{name.lower()}.md")
 
 
+def _tables_by_page(app: Sphinx, doctree: nodes.document) -> None:
+    """Tables get the page's name as a class, by which the style sheet knows what their columns are."""
+    for table in doctree.findall(nodes.table):
+        table["classes"].append(f"on-{app.env.docname.replace('/', '-')}")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive; modules that are looked up when asked for get the names under which they are documented."""
     for room in names.ROOMS:
         sys.modules.setdefault(f"retrograde.{room}", getattr(retrograde, room))
     app.add_directive("native", Native)
     app.connect("autodoc-process-docstring", _markdown_to_rst)
+    app.connect("doctree-read", _tables_by_page)
     app.connect("source-read", _pages_above)
     return {"parallel_read_safe": True}
