@@ -88,9 +88,15 @@ def as_rst(lines: list[str], linked: dict[str, str]) -> list[str]:
 def _line(line: str, linked: dict[str, str]) -> str:
     parts, end = [], 0
     for code in _CODE.finditer(line):
-        parts += [_escaped(line[end : code.start()]), _code(code[0].strip("`"), linked)]
+        parts += [_text(line[end : code.start()], linked), _code(code[0].strip("`"), linked)]
         end = code.end()
-    return "".join([*parts, _escaped(line[end:])])
+    return "".join([*parts, _text(line[end:], linked)])
+
+
+def _text(text: str, linked: dict[str, str]) -> str:
+    """Text without code, in which exceptions of this package are links."""
+    words = re.split(r"(?<![\w.])(\w+Error)\b", text)
+    return "".join(_code(w, linked) if i % 2 and w in linked else _escaped(w) for i, w in enumerate(words))
 
 
 def _escaped(text: str) -> str:

@@ -33,7 +33,7 @@ class Native(SphinxDirective):
         return nested_parse_to_nodes(self.state, "\n".join(rst), source=self.env.docname)
 
     def _table(self, found: dict[str, Any]) -> list[str]:
-        rows = [".. list-table::", "   :class: names", "   :widths: auto", ""]
+        rows = [".. list-table::", "   :class: names summary", "   :widths: auto", ""]
         for name, x in found.items():
             said = " ".join(names.as_rst([names.first_sentence(_doc(x))], LINKED)) if _documented(x) else f"``{x!r}``"
             rows += [f"   * - :py:obj:`{name} <retrograde.{name}>`", f"     - {said}"]
