@@ -110,6 +110,8 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = Non
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The numbers from `start` (0 if only one is given) to before `stop`, `step` apart; int64 if all are integers.
 
+    One axis, of ceil((stop - start) / step) numbers. Raises ValueError for a step of 0.
+
     Examples
     --------
     >>> arange(2, 8, 3)
@@ -129,6 +131,8 @@ def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Tensor:
     """`num` numbers in equal distances from `start` to `stop`, which is the last one if `endpoint`.
+
+    The shape is (num,). Raises ValueError for a negative `num`.
 
     Examples
     --------
@@ -155,6 +159,8 @@ def linspace(
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones on the `k`-th diagonal of a matrix, zeros elsewhere.
 
+    The shape is (n_rows, n_cols), square if `n_cols` is left out.
+
     Examples
     --------
     >>> eye(2)
@@ -173,6 +179,9 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[T
 
     indexing: "ij" for the order of the arguments, "xy" with the first two axes exchanged. sparse: each array has only the
     axis of its own coordinate, with length 1 along the others.
+
+    Of coordinates of m and n numbers the arrays have the shape (m, n) for "ij" and (n, m) for "xy". Raises
+    ValueError for another indexing and for coordinates of another number of axes.
 
     Examples
     --------

@@ -125,6 +125,8 @@ _nextafter = binary("nextafter", ew.nextafter, "", as_floating)
 def nextafter(x1: Any, x2: Any, /) -> Tensor:
     """The next number after x1 in the direction of x2, which has no derivative: raises GradError where one is recorded.
 
+    The result has the shape to which the two broadcast.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -158,6 +160,8 @@ def negative(x: Any, /) -> Tensor:
 
 def pow(x1: Any, x2: Any, /) -> Tensor:
     """x1 to the power x2, elementwise; raises ValueError for integers with a negative exponent.
+
+    The result has the shape to which the two broadcast. Raises TypeError for booleans.
 
     Examples
     --------
@@ -316,6 +320,8 @@ def round(x: Any, /, decimals: int = 0) -> Tensor:
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     """Each element, or the bound beyond which it lies; a bound may be a number, an array or None.
 
+    The result has the shape to which all broadcast. Raises TypeError for complex numbers.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -420,6 +426,9 @@ def _all(op: str, x: Any) -> bool:
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
     """x1 where the condition holds, x2 elsewhere.
+
+    The result has the shape to which the three broadcast, and the dtype to which `x1` and `x2` promote. Raises
+    ShapeError where the shapes do not broadcast.
 
     Examples
     --------

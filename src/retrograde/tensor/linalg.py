@@ -79,6 +79,8 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
 
     Raises numpy.linalg.LinAlgError for a matrix that is not positive definite.
 
+    `x` and the result have the shape (..., n, n). Raises ShapeError for matrices that are not square.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -198,6 +200,8 @@ def _cut_off(x: Any, rtol: Any) -> Any:
 def solve(x1: Any, x2: Any, /) -> Tensor:
     """The solution of x1 @ x = x2, where `x2` is one vector or a batch of matrices; LinAlgError if x1 is singular.
 
+    `x1` has the shape (..., n, n), `x2` and the result (n,) or (..., n, k). Raises ShapeError for others.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -253,6 +257,8 @@ def lstsq(x1: Any, x2: Any, /, *, rtol: float | None = None) -> LstsqResult:
 
 def matrix_power(x: Any, n: int, /) -> Tensor:
     """The product of n copies of each square matrix; of its inverse for negative n.
+
+    `x` and the result have the shape (..., n, n). Raises ShapeError for matrices that are not square.
 
     Examples
     --------

@@ -218,6 +218,8 @@ def in_common(*arrays: Any, dtype: Any = None) -> list[Any]:
 def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Tensor:
     """Arrays joined along an axis that they have (None: flattened first), in their common dtype or in `dtype`.
 
+    The other axes have the same lengths in all. Raises ValueError for 0-d arrays and for other lengths.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -234,6 +236,9 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Tensor
 
 def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Tensor:
     """Arrays of one shape joined along a new axis, in their common dtype or in `dtype`.
+
+    The result has one axis more than each, as long as there are arrays. Raises ValueError for arrays of different
+    shapes.
 
     Examples
     --------
@@ -306,6 +311,9 @@ def flip(x: Any, /, axis: Any = None) -> Tensor:
 def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     """With the elements moved on by `shift` along `axis`, those at the end to the start; flattened meanwhile if None.
 
+    `shift` and `axis` are ints or tuples of as many. The result has the shape of `x`. Raises ValueError where their
+    numbers differ.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -347,6 +355,9 @@ def tile(x: Any, repetitions: Any, /) -> Tensor:
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Each element `repeats` times in a row (a number for all, or one for each) along `axis`; flattened if None.
 
+    Raises TypeError for repeats that are no integers, ValueError unless there is one, or one for each element along
+    `axis`.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -370,6 +381,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along `axis`, taken `n` times; of booleans, whether they differ.
+
+    The result is shorter by `n` along `axis`. Raises ValueError for a negative `n`.
 
     Examples
     --------

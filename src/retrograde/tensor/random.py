@@ -166,6 +166,8 @@ def bernoulli(key: Key, p: float = 0.5, shape: Any = None, *, like: Any = None) 
 def integers(key: Key, low: int, high: int, shape: Any = None, *, dtype: Any = None, like: Any = None) -> Any:
     """Integers from low to before high, all equally likely; of int64 unless `dtype` says otherwise.
 
+    The other arguments are those of `uniform`. Raises TypeError for a dtype that is not one of integers.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -180,6 +182,8 @@ def integers(key: Key, low: int, high: int, shape: Any = None, *, dtype: Any = N
 
 def permutation(key: Key, n: int) -> Any:
     """The numbers from 0 to before `n` in an order that the key names.
+
+    The shape is (n,).
 
     Examples
     --------

@@ -76,6 +76,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
     The result has the shape of `x2` and no derivative.
 
+    Raises ValueError for another `side` and for an `x1` that is no vector.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -98,6 +100,9 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """The elements (slices) at integer positions along `axis`, which may be left out for one axis only.
 
+    The result has the shape of `indices` in the place of `axis`. Raises TypeError for positions that are no
+    integers, IndexError for one beyond the end.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -115,6 +120,9 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """For each position of `indices`, the element of `x` at the same place but along `axis` where it says.
 
     The other axes of the two broadcast. Negative positions count from the end.
+
+    `indices` has as many axes as `x`, and the result its shape. Raises TypeError for positions that are no
+    integers, ValueError for another number of axes.
 
     Examples
     --------

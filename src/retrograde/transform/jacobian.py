@@ -87,6 +87,9 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs.
 
+    For each output of shape s and argument of shape t an array of shape s + t. Raises ValueError where `argnums`
+    names no array.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -132,6 +135,8 @@ def jacfwd(
 def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The Hessian of a function of one real result: forward mode over reverse mode.
 
+    For an argument of shape s it has the shape s + s; for a result of shape t, t + s + s.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -144,6 +149,8 @@ def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Callable[..., Any]
 
 def hvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The product of the Hessian of `f` at `primals` with `tangents`, without the Hessian.
+
+    The product has the structure and shapes of `primals`, and so must `tangents`.
 
     Examples
     --------
