@@ -280,7 +280,12 @@ def __dir__() -> list[str]:
 def activate(*dialects: str) -> None:
     """Make `import torch` (or another framework's name) resolve to retrograde's dialect, in this process.
 
-    Raises ValueError for a dialect that does not exist.
+    Call it before anything imports the framework. Raises ValueError for a dialect that does not exist.
+
+    Examples
+    --------
+    >>> import retrograde
+    >>> retrograde.activate("torch")  # doctest: +SKIP
     """
     from ._activate import activate as _activate
 

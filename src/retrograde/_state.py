@@ -185,7 +185,15 @@ def grad_mode_now() -> int:
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on the innermost tape are recorded in this thread."""
+    """Whether operations on the innermost tape are recorded in this thread.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> with rg.no_grad():
+    ...     rg.is_grad_enabled()
+    False
+    """
     return grad_mode_now() != OFF
 
 

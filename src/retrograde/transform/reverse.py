@@ -111,6 +111,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 
     `f` returns one real number (and an auxiliary result with `has_aux`: then the value is a pair).
 
+    Raises GradError for another value, TypeError for arguments of integers.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -125,6 +127,8 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
 
     Arguments may be nested containers of arrays; the gradient has their structure. Raises GradError unless `f` returns
     one real number.
+
+    Raises TypeError for arguments of integers, which have no derivative.
 
     Examples
     --------
