@@ -12,15 +12,16 @@ import bisect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .kinds import ACCUMULATE, OP, SOURCE, UPDATE, WRITE
+from .events import ABSENT, MAKERS, Accumulate, Event, Gradient, Operation, Source, Update, Write
 from .leaves import LeafPairs
 from .memory import changes
-from .record import ABSENT, Event, Record
-from .side import GRADIENTS, MAKERS, Side
+from .record import Record
+from .side import Side
 from .values import Distance, Values, as_wide, default_rtol, distance
 
 GROWN = 1e-2
@@ -43,7 +44,7 @@ def paired_passes(a: Side, b: Side) -> tuple[list[tuple[int, int]], bool]:
     """
     if len(a.passes) == len(b.passes):
         return [(i, i) for i in range(len(a.passes))], True
-    last_a, last_b = ([i for i, n in enumerate(side.passes) if not side.events[n].detail[1]] for side in (a, b))
+    last_a, last_b = ([i for i, n in enumerate(side.passes) if not side.begins(n).again] for side in (a, b))
     return list(zip(last_a, last_b)), len(last_a) == len(last_b)
 
 
@@ -122,11 +123,11 @@ class Alignment:
     def _tolerance_of(self, e: Event, va: int, vb: int) -> float:
         """The tolerance for what an event of B gives: dialects hand over rates that they have computed in single precision."""
         within = self.tolerance(va, vb)
-        if not self.widened or e.kind != UPDATE:
+        if not self.widened or not isinstance(e, Update):
             return within
         other = self.a.maker(va)
-        alike = other is not None and other.name == e.name and _OPTION.findall(other.params) == _OPTION.findall(e.params)
-        return within if alike and other is not None and other.params != e.params else max(within, RATES)
+        alike = other is not None and other.name == e.name and _OPTION.findall(other.text) == _OPTION.findall(e.text)
+        return within if alike and other is not None and other.text != e.text else max(within, RATES)
 
     def matched_a(self, value: int) -> bool:
         """Whether B has this value of A."""
@@ -148,7 +149,7 @@ class Alignment:
         """The same for rows of a value of one program and a value of the other, made by an event of B, which can only be
         found to be the same by what they are."""
         e = self.b.events[event_b]
-        before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if e.kind in GRADIENTS else ()))), default=0.0)
+        before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if isinstance(e, Gradient) else ()))), default=0.0)
         return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + 4 * before
 
     def distance(self, va: int, vb: int) -> Distance:
@@ -160,7 +161,7 @@ class Alignment:
     def _number_a(self) -> None:
         side, values, classes = self.a, self.a.values, self.classes_a
         for e in side.events:
-            if e.kind not in MAKERS:
+            if not isinstance(e, MAKERS):
                 continue
             ins = tuple([classes.get(v, v) for v in e.ins])
             for position, v in enumerate(e.outs):
@@ -171,9 +172,9 @@ class Alignment:
                     known = self._computed.get(key)
                     if known is not None and _content_key(values, known) != content:
                         known = None
-                if e.kind == WRITE and len(ins) > 1 and _content_key(values, e.ins[1]) == content:
+                if isinstance(e, Write) and len(ins) > 1 and _content_key(values, e.ins[1]) == content:
                     known = ins[1]
-                if known is None and e.kind == OP and values.telling(v):  # x + 0 and x are one value, x * x and x**2
+                if known is None and isinstance(e, Operation) and values.telling(v):  # x + 0 and x are one value, x * x and x**2
                     alike = self._content.get(content, ()) if values.size(v) > 1 else ()
                     same = alike[-1:] or [x for x in e.ins if x in classes and _content_key(values, x) == content]
                     known = classes[same[0]] if same else None
@@ -207,13 +208,13 @@ class Alignment:
         for number, e in enumerate(side.events):
             if progress is not None and not number % 512:
                 progress(number, len(side.events))
-            if e.kind not in MAKERS:
+            if not isinstance(e, MAKERS):
                 continue
             ins = tuple([classes.get(v, v) for v in e.ins])
             before = max([self.drift.get(v, 0.0) for v in e.ins], default=0.0)
-            if e.kind in GRADIENTS:
+            if isinstance(e, Gradient):
                 before, pulled = 16 * recent, True
-            elif e.kind == OP and pulled:
+            elif isinstance(e, Operation) and pulled:
                 recent, pulled = 0.0, False
             for position, v in enumerate(e.outs):
                 match = self._match(e, ins, position, v, before)
@@ -224,9 +225,9 @@ class Alignment:
                 self.partner[v] = match
                 classes[v] = known = self.classes_a[match.value]
                 self.found.setdefault(known, []).append(v)
-                self.drift[v] = max(match.distance.relative, before if e.kind == WRITE else 0.0)
+                self.drift[v] = max(match.distance.relative, before if isinstance(e, Write) else 0.0)
                 self._expected = match.value
-                if e.kind not in GRADIENTS and self.drift[v] < GROWN:
+                if not isinstance(e, Gradient) and self.drift[v] < GROWN:
                     recent = max(recent, self.drift[v])
 
     def _forget_what_nobody_reads(self) -> None:
@@ -240,12 +241,11 @@ class Alignment:
             for i, j in self.facing_gradients(of_a.get(leaf_a, []), of_b.get(leaf_b, [])):
                 if i < 0 or j < 0:
                     continue
-                sums = [(side, n) for side, n in ((self.a, i), (self.b, j))
-                        if side.events[n].kind == ACCUMULATE and side.events[n].detail[2]]  # fmt: skip
-                if all(n in side.unread for side, n in sums):
-                    for side, n in sums:
-                        e = side.events[n]
-                        side.events[n] = e._replace(outs=e.ins)
+                sums = [(side, n, e) for side, n in ((self.a, i), (self.b, j))
+                        if isinstance(e := side.events[n], Accumulate) and e.had]  # fmt: skip
+                if all(n in side.unread for side, n, _ in sums):
+                    for side, n, e in sums:
+                        side.events[n] = replace(e, outs=e.ins)
                         side.producer.setdefault(e.ins[0], n)
 
     def _accumulations(self) -> dict[int, int]:
@@ -299,11 +299,11 @@ class Alignment:
             if known is not None:
                 known = self._nearest(self.members.get(self.classes_a[known], [known]))
                 found = self.distance(known, v)
-                if e.kind == UPDATE and not self.noise.isdisjoint(e.ins):
+                if isinstance(e, Update) and not self.noise.isdisjoint(e.ins):
                     self.noise.add(v)
                     self.astray = max(self.astray, found.relative)
                     return Match(known, found, True)
-                if e.kind == UPDATE and found.relative > GROWN and self._but_for_noise(e, known, v):
+                if isinstance(e, Update) and found.relative > GROWN and self._but_for_noise(e, known, v):
                     self.noise.add(v)
                     self.astray = max(self.astray, found.relative)
                     return Match(known, found, True)
@@ -316,14 +316,14 @@ class Alignment:
             known = self._facing[v]
             found = self.distance(known, v)
             found = found._replace(relative=found.relative * self._shrunk(known, v, e))
-            if found.relative > self.tolerance(known, v) and e.kind in GRADIENTS and self.only_rounding(
+            if found.relative > self.tolerance(known, v) and isinstance(e, Gradient) and self.only_rounding(
                 self.a.producer[known], known, self.b.producer[v], v
             ):  # fmt: skip
                 self.noise.add(v)
                 return Match(known, found._replace(relative=0.0), False)
             if found.relative <= self._tolerance_of(e, known, v) + 4 * before:
-                return Match(known, found, e.kind != OP)
-        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
+                return Match(known, found, not isinstance(e, Operation))
+        if isinstance(e, Write) and len(e.ins) > 1 and e.ins[1] in self.partner:
             source = self.partner[e.ins[1]]
             if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
                 return source
@@ -349,7 +349,7 @@ class Alignment:
         As for the keys' share of a bias that holds those of queries, keys and values.
         """
         maker = self.a.maker(known)
-        if maker is None or maker.kind != UPDATE:
+        if maker is None or not isinstance(maker, Update):
             return False
         arrays = [side.array(n) for side, ns in ((self.a.values, (maker.ins[1], known)), (self.b.values, (e.ins[1], v)))
                   for n in ns]  # fmt: skip
@@ -369,9 +369,9 @@ class Alignment:
 
         As training converges they are small differences of what stays large, and rounding does not shrink with them.
         """
-        if e.kind in (UPDATE, WRITE):
+        if isinstance(e, (Update, Write)):
             return 1.0
-        key = (e.kind, e.file, e.line, *e.detail[1:2]) if e.kind in GRADIENTS else (e.kind, e.file, e.line)
+        key = (type(e), e.file, e.line, e.leaf if isinstance(e, Gradient) else None)
         norm = max(self.a.values.norm(known), self.b.values.norm(v))
         if not 0.0 < norm < math.inf:
             return 1.0
@@ -386,8 +386,8 @@ class Alignment:
         pairs = ((self.a, ea, va), (self.b, eb, vb))
         sums = []
         for side, number, _ in pairs:
-            leaf = side.events[number].detail[1]
-            sums.append(side.summed(leaf, side.place(number)) if leaf >= 0 else 0.0)
+            e = side.events[number]  # an operation, where the gradient is one that was computed to be differentiated again
+            sums.append(side.summed(e.leaf, side.place(number)) if isinstance(e, Gradient) and e.leaf >= 0 else 0.0)
         if 0 in (self.a.operations, self.b.operations):  # on the installed framework: nobody knows what it sums
             sums = [max(sums)] * 2
         return all(
@@ -397,7 +397,7 @@ class Alignment:
     def _alike(self, e: Event, known: int) -> bool:
         """Whether a value of A that says little was at least made by the same operation, or is one to begin with."""
         maker = self.a.maker(known)
-        return maker is not None and maker.kind == e.kind and maker.name == e.name and maker.params == e.params
+        return maker is not None and maker.deed == e.deed
 
     def _nearest(self, candidates: list[int]) -> int:
         """The candidate that is closest to where A is expected to be."""
@@ -439,16 +439,16 @@ class Alignment:
 
 def _way(e: Event, ins: tuple[int, ...], position: int) -> Any:
     """How a value was computed, as a key; None where that says nothing."""
-    if e.kind == OP or e.kind == UPDATE:
-        return e.name, e.params, tuple(sorted(ins)) if e.name in COMMUTATIVE else ins, position
+    if isinstance(e, (Operation, Update)):
+        return e.name, e.text, tuple(sorted(ins)) if e.name in COMMUTATIVE else ins, position
     return None
 
 
 def _is_given(e: Event) -> bool:
     """Whether a value comes from outside: all there is to say of it is its content."""
-    if e.kind == OP:
+    if isinstance(e, Operation):
         return e.name == "fill"
-    return e.kind == SOURCE or (e.kind == WRITE and tuple(e.ins) == (ABSENT,))
+    return isinstance(e, Source) or (isinstance(e, Write) and tuple(e.ins) == (ABSENT,))
 
 
 def _content_key(values: Values, v: int) -> Any:

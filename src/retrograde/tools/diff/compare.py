@@ -26,15 +26,15 @@ from .answer import (
     Step,
     Stretch,
 )
+from .events import ABSENT, Accumulate, Clear, Detach, Event, Operation, Source, Update, WithParameters, Write
 from .forward import Finding
 from .judge import Judgement, agrees, where
-from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .onward import CLOSE, Onward
 from .proof.algebra import RULES
 from .proof.check import check
 from .proof.prove import Prover
-from .record import ABSENT, Event, Record
+from .record import Record
 from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name
 from .side import LAYOUT_ONLY, Side
 from .starts import offer
@@ -309,7 +309,7 @@ def _step(alignment: Alignment, finding: Finding, is_a: bool, value: int, distan
     named = finding.lines[0 if is_a else 1]
     e = side.events[number]
     at = side.events[named] if named >= 0 else e
-    feeds = [_shown(alignment, is_a, v, ()) for v in e.ins if v != ABSENT] if e.kind != ACCUMULATE else []
+    feeds = [_shown(alignment, is_a, v, ()) for v in e.ins if v != ABSENT] if not isinstance(e, Accumulate) else []
     return Step(
         place_of(side, at), what_of(at),
         _shown(alignment, is_a, value, distance.at) if value != ABSENT else None,
@@ -328,20 +328,20 @@ def _place(side: Side, file: int, line: int) -> Place:
     return Place(name, line, linecache.getline(name, line).strip() if name else "")
 
 
-_WHATS = {WRITE: "change in place", ACCUMULATE: "adding to .grad", CLEAR: "clearing .grad", DETACH: "detaching",
-          SOURCE: "a value that is given"}  # fmt: skip
+_WHATS = {Write: "change in place", Accumulate: "adding to .grad", Clear: "clearing .grad", Detach: "detaching",
+          Source: "a value that is given"}  # fmt: skip
 
 
 def _what(e: Event) -> str:
-    return f"{e.name} step" if e.kind == UPDATE else what_of(e)
+    return f"{e.name} step" if isinstance(e, Update) else what_of(e)
 
 
 def what_of(e: Event) -> str:
     """What an event does, for a line of text."""
-    if e.kind in (OP, UPDATE):
-        name = f"{e.name} step" if e.kind == UPDATE else e.name.removesuffix("Backward")  # of a user's function
-        return f"{name}({e.params})" if e.params else name
-    return _WHATS.get(e.kind, e.name)
+    if isinstance(e, WithParameters):
+        name = f"{e.name} step" if isinstance(e, Update) else e.name.removesuffix("Backward")  # of a user's function
+        return f"{name}({e.text})" if e.text else name
+    return _WHATS.get(type(e), e.name)
 
 
 def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...]) -> Shown:
@@ -349,10 +349,9 @@ def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...])
     kept = (side.original if value in side.producer else side.values).kept(value)
     maker = side.maker(value)
     same = alignment.matched_a(value) if is_a else alignment.matched_b(value)
-    return Shown(
-        tuple(kept.shape), kept.dtype, elements(side, value, index), None if maker is None else place_of(side, maker),
-        "" if maker is None else maker.name if maker.kind == OP else "" if maker.kind == SOURCE else _what(maker), same,
-    )  # fmt: skip
+    made_by = "" if maker is None or isinstance(maker, Source) else maker.name if isinstance(maker, Operation) else _what(maker)
+    origin = None if maker is None else place_of(side, maker)
+    return Shown(tuple(kept.shape), kept.dtype, elements(side, value, index), origin, made_by, same)
 
 
 def elements(side: Side, value: int, index: tuple[int, ...] = ()) -> str:
@@ -392,7 +391,7 @@ def _stretches(alignment: Alignment) -> list[Stretch]:
         if match.alike:
             continue
         eb, ea = alignment.b.producer[vb], alignment.a.producer[match.value]
-        if alignment.b.events[eb].kind != OP or alignment.a.events[ea].kind != OP:
+        if not isinstance(alignment.b.events[eb], Operation) or not isinstance(alignment.a.events[ea], Operation):
             continue
         way_a = _way(alignment.a, ea, alignment.matched_a)
         way_b = _way(alignment.b, eb, alignment.matched_b)
@@ -419,7 +418,7 @@ def _way(side: Side, end: int, matched: Callable[[int], bool]) -> list[int]:
         if v == ABSENT or matched(v):
             continue
         number = side.producer.get(v, -1)
-        if number >= 0 and number not in region and side.events[number].kind == OP:
+        if number >= 0 and number not in region and isinstance(side.events[number], Operation):
             region.add(number)
             stack += side.events[number].ins
     return sorted(region)

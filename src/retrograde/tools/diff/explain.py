@@ -11,10 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from .align import Alignment
+from .events import ABSENT, Accumulate, Detach, Event, Operation, Write
 from .forward import CLEARED, CUT, Finding, Forward
 from .history import aliases, cleared, previous
-from .kinds import ACCUMULATE, DETACH, OP, WRITE
-from .record import ABSENT, Event
 from .results import GRADIENT, RETURNED, Result, leaf_name
 from .side import ARRANGING, Side
 
@@ -91,8 +90,8 @@ class Explanation(Forward):
         name = f"the parameter {leaf_name(side, leaf)}" if leaf >= 0 else "this gradient"
         reason = f"only {'A' if in_a else 'B'} has {name}"
         if leaf >= 0:
-            reads = (n for n, _ in side.consumers.get(side.record.leaves[leaf].value, ()) if side.events[n].kind == OP)
-            number = next(reads, -1)
+            readers = side.consumers.get(side.record.leaves[leaf].value, ())
+            number = next((n for n, _ in readers if isinstance(side.events[n], Operation)), -1)
             if number >= 0:
                 there = self._counterpart(side.events[number].outs[0], in_a)
                 return Finding(reason, number if in_a else there, there if in_a else number)
@@ -101,21 +100,21 @@ class Explanation(Forward):
     def _accumulated(self, result: Result) -> Finding | None:
         """The finding where what a pass adds is the same, but not what it is added to."""
         x, y = self.a.events[result.event_a], self.b.events[result.event_b]
-        had_a, had_b = (e.kind == ACCUMULATE and bool(e.detail[2]) for e in (x, y))
-        p, q = (e.ins[0] if e.kind == ACCUMULATE else e.outs[0] for e in (x, y))
+        had_a, had_b = (isinstance(e, Accumulate) and e.had for e in (x, y))
+        p, q = (e.ins[0] if isinstance(e, Accumulate) else e.outs[0] for e in (x, y))
         if had_a == had_b or self.alignment.distance(p, q).relative > self._slack(p, q):
             return None
         late, clean, is_a = (self.a, self.b, True) if had_a else (self.b, self.a, False)
         number_late, number_clean = (
             (result.event_a, result.event_b) if is_a else (result.event_b, result.event_a)
         )  # fmt: skip
-        clears = cleared(clean, number_clean) if clean.events[number_clean].kind == ACCUMULATE else number_clean
+        clears = cleared(clean, number_clean) if isinstance(clean.events[number_clean], Accumulate) else number_clean
         who, other = ("A", "B") if is_a else ("B", "A")
         before = previous(late, number_late)
         reason = (
             f"{who} adds the gradient to the one that is left from"
             f" {'line ' + str(late.events[before].line) if before >= 0 else 'before'}; {other} "
-            + ("has cleared it" if clean.events[number_clean].kind == ACCUMULATE else "returns it by itself")
+            + ("has cleared it" if isinstance(clean.events[number_clean], Accumulate) else "returns it by itself")
         )
         lines = (number_late, clears) if is_a else (clears, number_late)
         return Finding(reason, result.event_a, result.event_b, (x.outs[0], y.outs[0]), lines, CLEARED)
@@ -130,8 +129,8 @@ class Explanation(Forward):
         if i >= 0 and j >= 0:
             ends = [s.passes[p] if 0 <= p < len(s.passes) else len(s.events)
                     for s, p in zip((self.a, self.b), result.places)]  # fmt: skip
-            i = self.a.events[result.event_a].detail[1] if result.a is not None else i
-            j = self.b.events[result.event_b].detail[1] if result.b is not None else j
+            i = self.a.gradient(result.event_a).leaf if result.a is not None else i
+            j = self.b.gradient(result.event_b).leaf if result.b is not None else j
             return (self.a.value_at(self.a.record.leaves[i].value, ends[0]),
                     self.b.value_at(self.b.record.leaves[j].value, ends[1]))  # fmt: skip
         if i >= 0:
@@ -184,7 +183,7 @@ class Explanation(Forward):
                 values = (self._cotangent(self.a, left.into), self._cotangent(self.b, right.into))
                 if values == (ABSENT, ABSENT) and result.a is not None and result.b is not None:  # it arrives at the leaf
                     ends = ((self.a.events[result.event_a], result.a), (self.b.events[result.event_b], result.b))
-                    p, q = (e.ins[0] if e.kind == ACCUMULATE else v for e, v in ends)
+                    p, q = (e.ins[0] if isinstance(e, Accumulate) else v for e, v in ends)
                     values = (p, q)
                 if values[0] == ABSENT or values[1] == ABSENT or not self.same(left.into, right.into):
                     starts = (self._cotangent(self.a, va), self._cotangent(self.b, vb))
@@ -219,7 +218,7 @@ class Explanation(Forward):
                 place = side.passes.index(begun)
                 pairs = [p[::1 if is_a else -1] for p in self.alignment.passes]
                 other = next((across.passes[q] for p, q in pairs if p == place), -1)
-                if other >= 0 and side.events[begun].detail[1] and not across.events[other].detail[1]:
+                if other >= 0 and side.begins(begun).again and not across.begins(other).again:
                     who, there = ("A", "B") if is_a else ("B", "A")
                     reason = f"{who} differentiates these gradients again (create_graph); in {there} they are constants"
                     return Finding(reason, begun if is_a else other, other if is_a else begun)
@@ -240,7 +239,7 @@ class Explanation(Forward):
             seen.add(v)
             for number, _ in side.consumers.get(v, ()):
                 e = side.events[number]
-                if e.kind == OP and not e.detail[0]:
+                if isinstance(e, Operation) and not e.recorded:
                     if not carried.isdisjoint(own(x) for x in e.outs):
                         return True
                     stack += e.outs
@@ -258,11 +257,11 @@ class Explanation(Forward):
             across, classes, mine = self.a, alignment.classes_a, alignment.classes_b.get(value, value)
         for v in found:
             number = across.producer.get(v, -1)
-            if number < 0 or across.events[number].kind != OP:
+            e = across.events[number] if number >= 0 else None
+            if not isinstance(e, Operation):
                 continue
-            e = across.events[number]
             for position, x in enumerate(e.ins):
-                if x != ABSENT and classes.get(x, x) == mine and not e.detail[1 + position]:
+                if x != ABSENT and classes.get(x, x) == mine and not e.carries[position]:
                     who = "B" if is_a else "A"
                     reason = f"{who} goes on here with a copy of the value that carries no gradient"
                     cut = self._detached(across, number, x)
@@ -278,7 +277,7 @@ class Explanation(Forward):
         shared = aliases(side, value)
         for n in range(number - 1, -1, -1):
             e = side.events[n]
-            if e.kind == DETACH and e.ins[0] in shared:
+            if isinstance(e, Detach) and e.ins[0] in shared:
                 return n
         return -1
 
@@ -318,11 +317,11 @@ class Explanation(Forward):
         """Whether a line other than the one that started the pass computed a gradient: a custom backward, or a hook."""
         number = side.producer.get(value, -1)
         begun = side.within.get(number)
-        return begun is not None and side.events[number][5:7] != side.events[begun][5:7]
+        return begun is not None and not side.same_line(number, begun)
 
     def _cotangent(self, side: Side, value: int) -> int:
         number = side.producer.get(value, -1)
-        if number < 0 or side.events[number].kind != OP:
+        if number < 0 or not isinstance(side.events[number], Operation):
             return ABSENT
         return side.cotangents.get((self._place(side), number, list(side.events[number].outs).index(value)), ABSENT)
 
@@ -351,11 +350,11 @@ class Explanation(Forward):
                 e = side.events[number]
                 if number >= end:
                     continue
-                if e.kind == WRITE and position == 1:
+                if isinstance(e, Write) and position == 1:
                     stack.append((e.outs[0], carries, first, lost, lost_value))
-                if e.kind != OP:
+                if not isinstance(e, Operation):
                     continue
-                flag = carries and bool(e.detail[0]) and bool(e.detail[1 + position])
+                flag = carries and e.recorded and e.carries[position]
                 broken = number if carries and not flag else lost
                 broken_value = v if carries and not flag else lost_value
                 begins = first if first >= 0 and side.events[first].name not in ARRANGING else number
@@ -380,7 +379,7 @@ class Explanation(Forward):
         e = side.events[number]
         if cut.tracked or cut.lost < 0:
             reason = f"no gradient comes back through this operation in {who}"
-        elif e.kind == OP and not e.detail[0] and e.detail[1 + list(e.ins).index(cut.lost_value)]:
+        elif isinstance(e, Operation) and not e.recorded and e.carries[list(e.ins).index(cut.lost_value)]:
             reason = f"{who} does not record this operation, so no gradient comes back through it"
         else:
             reason = f"in {who} this operand carries no gradient"

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .align import GROWN, Alignment
+from .events import ABSENT, Event, Gradient, Operation, Reread, Source, Update, WithParameters, Write
 from .history import is_computed, moved, operands
 from .inside import is_known, values_inside
-from .kinds import OP, REREAD, SOURCE, UPDATE, WRITE
 from .optimisers import steps_differ
-from .record import ABSENT, Event
 from .results import leaf_name
-from .side import ARRANGING, GRADIENTS, Side
+from .side import ARRANGING, Side
 from .values import RESHAPED, SAME, SQUEEZED, apart, default_rtol, norm_of
 
 
@@ -93,14 +92,14 @@ class Forward:
             ea, eb = (idle_a if idle_a >= 0 else ea), (idle_b if idle_b >= 0 else eb)
         elif more:
             return self._further(va, vb, ea, eb)
-        elif self.a.events[ea].kind == self.b.events[eb].kind == OP:
+        elif isinstance(self.a.events[ea], Operation) and isinstance(self.b.events[eb], Operation):
             ea, eb = self._arranged(ea, eb) or self._repeated(ea, eb) or self._turned(*self._born(ea, eb))
         return Finding(self._reason(ea, eb), ea, eb)
 
     def _stepping(self, va: int, vb: int) -> tuple[int, int] | None:
         """The optimisers' steps that make a parameter of the same operands, even if one of them changes nothing."""
         ea, eb = self.a.producer.get(va, -1), self.b.producer.get(vb, -1)
-        if min(ea, eb) < 0 or not self.a.events[ea].kind == self.b.events[eb].kind == UPDATE:
+        if min(ea, eb) < 0 or not (isinstance(self.a.events[ea], Update) and isinstance(self.b.events[eb], Update)):
             return None
         pairs = zip(self.a.events[ea].ins[:2], self.b.events[eb].ins[:2])  # the parameter, its gradient
         return (ea, eb) if all(self.same(p, q) for p, q in pairs) else None
@@ -117,7 +116,7 @@ class Forward:
         if ea < 0 or eb < 0:
             return ea, eb
         x, y = self.a.events[ea], self.b.events[eb]
-        if (x.kind, x.name, x.params, len(x.ins)) == (y.kind, y.name, y.params, len(y.ins)) and x.kind == OP:
+        if x.deed == y.deed and len(x.ins) == len(y.ins) and isinstance(x, Operation):
             for p, q in zip(x.ins, y.ins):
                 if p != ABSENT and q != ABSENT and not self.same(p, q) and self._is_constant(p, True) and (
                     self._is_constant(q, False)
@@ -128,7 +127,8 @@ class Forward:
         alike = x.name == y.name and len(x.ins) == len(y.ins) and all(
             p == q or self.same(p, q) for p, q in zip(x.ins, y.ins)
         )  # fmt: skip
-        return self._spelled_out(va, vb, ea, eb) if x.kind == y.kind == OP and not alike else (ea, eb)
+        operations = isinstance(x, Operation) and isinstance(y, Operation)
+        return self._spelled_out(va, vb, ea, eb) if operations and not alike else (ea, eb)
 
     def _spelled_out(self, va: int, vb: int, ea: int, eb: int) -> tuple[int, int]:
         """Where two programs part if one of them spells out what is one operation in the other."""
@@ -136,7 +136,7 @@ class Forward:
             if not self._look_inside(va if is_a else vb, vb if is_a else va, is_a):
                 continue
             side, found = (self.a if is_a else self.b), self._inside[is_a]
-            entries = [n for n in self._entries(side, va if is_a else vb, is_a) if side.events[n].kind == OP]
+            entries = [n for n in self._entries(side, va if is_a else vb, is_a) if isinstance(side.events[n], Operation)]
             for n in entries:
                 within = [found[r] for v in side.events[n].ins if v != ABSENT and (r := self._root(v, is_a)) in found]
                 if within:
@@ -150,7 +150,7 @@ class Forward:
         """Size -> norm and number of the values that are looked for."""
         region = self._region(side, own, is_a)
         for n in sorted(region):
-            for v in side.events[n].outs if side.events[n].kind == OP else ():
+            for v in side.events[n].outs if isinstance(side.events[n], Operation) else ():
                 if not self._known(v, is_a) and side.values.norm(v) < math.inf:
                     wanted.setdefault(side.values.size(v), []).append((side.values.norm(v), v))
         for entries in wanted.values():
@@ -161,10 +161,11 @@ class Forward:
         several = [n for n in sorted(self._region(across, other, not is_a)) if is_known(across.events[n].name)]
         for n in [n for n in several if across.events[n].name not in names][:32]:
             e = across.events[n]
+            assert isinstance(e, Operation)
             operands = [None if v == ABSENT else across.values.array(v) for v in e.ins]
             if any(x is None and v != ABSENT for x, v in zip(operands, e.ins)):  # too large to be kept
                 continue
-            for array in values_inside(e.name, e.params, operands):
+            for array in values_inside(e.name, e.given or {}, operands):
                 entries, norm = wanted.get(array.size, []), norm_of(array)
                 low = bisect.bisect_left(entries, (norm * (1 - NEAR), -1))
                 for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + NEAR), len(side.values)))]:
@@ -187,7 +188,7 @@ class Forward:
         """Whether a program has computed a value by itself, and of constants only."""
         side = self.a if is_a else self.b
         n = side.producer.get(value, -1)
-        return n >= 0 and side.events[n].kind == OP and not self._known(value, is_a) and not self._depends(n, side)
+        return n >= 0 and isinstance(side.events[n], Operation) and not self._known(value, is_a) and not self._depends(n, side)
 
     def _further(self, va: int, vb: int, ea: int, eb: int) -> Finding:
         """The finding where one program computes on from a value that the other one uses as it is."""
@@ -203,7 +204,7 @@ class Forward:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
         for side, n, who, other in ((self.a, ea, "A", "B"), (self.b, eb, "B", "A")):
             e = side.events[n]
-            if e.kind == OP and e.name == "cast" and not self._arranges(side, n):
+            if isinstance(e, Operation) and e.name == "cast" and not self._arranges(side, n):
                 dtype = side.values.kept(e.outs[0]).dtype
                 return f"{who} rounds this value to {dtype}, and {other} does not"
         return ""
@@ -235,7 +236,7 @@ class Forward:
             return -1
         side = self.a if is_a else self.b
         given = side.maker(self._origin(side, v))
-        return -1 if given is not None and given.kind == SOURCE else side.producer.get(v, -1)
+        return -1 if given is not None and isinstance(given, Source) else side.producer.get(v, -1)
 
     def _origin(self, side: Side, value: int) -> int:
         """What a value shows some elements of, or all in another order: the first that was not only arranged."""
@@ -251,11 +252,11 @@ class Forward:
         stack = [side.producer.get(value, -1)]
         while stack:
             number = stack.pop()
-            if number < 0 or number in region or side.events[number].kind == SOURCE:
+            if number < 0 or number in region or isinstance(side.events[number], Source):
                 continue
             e = side.events[number]
             region.add(number)
-            if e.kind in GRADIENTS or (e.kind == WRITE and len(e.ins) == 1 and not moved(side, e.ins[0])):
+            if isinstance(e, Gradient) or (isinstance(e, Write) and len(e.ins) == 1 and not moved(side, e.ins[0])):
                 continue
             stack += [self._made(x, is_a) for x in operands(e)]
         return region
@@ -286,7 +287,7 @@ class Forward:
         stack = [value]
         while stack:
             e = side.maker(stack.pop())
-            if e is None or e.kind in GRADIENTS:
+            if e is None or isinstance(e, Gradient):
                 continue
             new = [x for x in operands(e) if x != ABSENT and x not in read]
             read.update(new)
@@ -328,7 +329,7 @@ class Forward:
     def _arranges(self, side: Side, number: int) -> bool:
         """Whether an operation only says which elements, in which order; a cast that drops digits does more."""
         e = side.events[number]
-        if e.kind != OP or e.name not in ARRANGING:
+        if not isinstance(e, Operation) or e.name not in ARRANGING:
             return False
         return e.name != "cast" or default_rtol(side.values.kept(e.outs[0]).dtype) <= self.alignment.working
 
@@ -337,7 +338,7 @@ class Forward:
         if not entries_a or not entries_b:
             return (entries_a or [-1])[0], (entries_b or [-1])[0]
         of_a, of_b = (
-            [n for n in entries if side.events[n].kind == OP][:32] or entries[:32]
+            [n for n in entries if isinstance(side.events[n], Operation)][:32] or entries[:32]
             for side, entries in ((self.a, entries_a), (self.b, entries_b))
         )
         for i in of_a:
@@ -370,10 +371,10 @@ class Forward:
             if v in seen or v == ABSENT:
                 continue
             seen.add(v)
-            if maker is None or maker.kind == SOURCE or (maker.kind == WRITE and len(maker.ins) == 1):
+            if maker is None or isinstance(maker, Source) or (isinstance(maker, Write) and len(maker.ins) == 1):
                 if side.values.telling(v):
                     return True
-            elif maker.kind not in (OP, WRITE) or len(seen) > 16:
+            elif not isinstance(maker, (Operation, Write)) or len(seen) > 16:
                 return True
             else:
                 stack += operands(maker)
@@ -385,12 +386,12 @@ class Forward:
         side, own = (self.a if is_a else self.b), self._class_of(is_a)
         for v in side.events[number].ins:
             maker = side.maker(v)
-            if maker is None or maker.name in ARRANGING or maker.kind not in (OP, WRITE):
+            if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
                 continue
             before = maker.ins
-            if maker.kind == WRITE:  # of a gradient: parameters are filled with what they held, or are frozen
+            if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen
                 held = side.maker(maker.ins[0])
-                before = maker.ins[:1] if held is not None and held.kind in GRADIENTS else ()
+                before = maker.ins[:1] if held is not None and isinstance(held, Gradient) else ()
             if own(v) in {own(x) for x in before if x != ABSENT}:
                 return side.producer[v]
         return -1
@@ -398,9 +399,9 @@ class Forward:
     def _arranged(self, ea: int, eb: int) -> tuple[int, int] | None:
         """The operations that arrange one operand in two ways, if that is all that two operations differ in."""
         x, y = self.a.events[ea], self.b.events[eb]
-        if x.kind != OP or y.kind != OP:
+        if not isinstance(x, Operation) or not isinstance(y, Operation):
             return None
-        same = (x.name, x.params, len(x.ins)) == (y.name, y.params, len(y.ins))
+        same = x.deed == y.deed and len(x.ins) == len(y.ins)
         pairs = zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins)
         for p, q in pairs:
             if p == ABSENT or q == ABSENT or self.same(p, q):
@@ -410,7 +411,7 @@ class Forward:
             left, right = self._way(p, True), self._way(q, False)
             whole = (left or right) and self._whole(p, True) and self._whole(q, False)
             if same or whole:
-                ways = [[side.events[n][1:3] for n in way] for side, way in ((self.a, left), (self.b, right))]
+                ways = [[side.events[n].deed for n in way] for side, way in ((self.a, left), (self.b, right))]
                 k = next((k for k, (m, n) in enumerate(zip(*ways)) if m != n), min(map(len, ways)))
                 return left[k] if k < len(left) else ea, right[k] if k < len(right) else eb
         return None
@@ -427,7 +428,9 @@ class Forward:
             while stack and len(region) < 64:
                 for v in side.events[stack.pop()].ins:
                     maker = side.producer.get(v, -1)
-                    if maker >= 0 and maker not in region and side.events[maker].kind == OP and self._is_extra(v, is_a):
+                    if maker < 0 or maker in region or not isinstance(side.events[maker], Operation):
+                        continue
+                    if self._is_extra(v, is_a):
                         region.add(maker)
                         stack.append(maker)
             first = min((n for n in region if not region.intersection(
@@ -451,15 +454,14 @@ class Forward:
     def _turned(self, ea: int, eb: int) -> tuple[int, int]:
         """Where an operand got transposed by like operations on the same operands, as broadcasting a row for a column."""
         x, y = self.a.events[ea], self.b.events[eb]
-        if (x.name, x.params) == (y.name, y.params):
+        if (x.name, x.text) == (y.name, y.text):
             for p, q in zip(x.ins, y.ins):
                 i, j = self.a.producer.get(p, -1), self.b.producer.get(q, -1)
                 if min(i, j) < 0 or self.alignment.distance(p, q).layout in (SAME, SQUEEZED, RESHAPED):
                     continue
                 v, w = self.a.events[i], self.b.events[j]
-                if v.kind == OP and v.name not in ARRANGING and (v.kind, v.name, v.params, len(v.ins)) == (
-                    w.kind, w.name, w.params, len(w.ins)
-                ) and all(self.same(r, s) for r, s in zip(v.ins, w.ins)):  # fmt: skip
+                if isinstance(v, Operation) and v.name not in ARRANGING and v.deed == w.deed and len(v.ins) == len(w.ins) and all(
+                    self.same(r, s) for r, s in zip(v.ins, w.ins)):  # fmt: skip
                     return self._turned(i, j)
         return ea, eb
 
@@ -471,7 +473,7 @@ class Forward:
     def _written(self, ea: int, eb: int) -> Finding | None:
         """The change in place that makes two like operations read different things, if that is it."""
         x, y = self.a.events[ea], self.b.events[eb]
-        if x.name != y.name or x.params != y.params or len(x.ins) != len(y.ins):
+        if x.name != y.name or x.text != y.text or len(x.ins) != len(y.ins):
             return None
         for p, q in zip(x.ins, y.ins):
             if p == ABSENT or q == ABSENT or self.same(p, q):
@@ -479,13 +481,13 @@ class Forward:
             for value, other, is_a in ((p, q, True), (q, p, False)):
                 side, across = (self.a, self.b) if is_a else (self.b, self.a)
                 maker, there = side.maker(value), across.maker(other)
-                if maker is None or maker.kind not in (WRITE, REREAD) or (there is not None and there.kind == WRITE):
+                if maker is None or not isinstance(maker, (Write, Reread)) or (there is not None and isinstance(there, Write)):
                     continue
                 own = self._writer(side, value)
                 counterpart = self._counterpart(value, is_a)
                 if counterpart < 0:
                     counterpart = eb if is_a else ea
-                    if there is not None and there.kind == OP:
+                    if there is not None and isinstance(there, Operation):
                         counterpart = across.producer[other]
                 who, line = ("A", "B") if is_a else ("B", "A")
                 reason = (
@@ -500,17 +502,17 @@ class Forward:
         for reads, meets, is_a in ((ea, eb, False), (eb, ea, True)):  # is_a: whether it is A that has overwritten it
             side, across = (self.a, self.b) if is_a else (self.b, self.a)
             own, theirs = self._class_of(is_a), self._class_of(not is_a)
-            kept = {e.ins[0] for e in across.events if e.kind == WRITE}
+            kept = {e.ins[0] for e in across.events if isinstance(e, Write)}
             read = {x for v in across.events[reads].ins if v != ABSENT for x in (v, self._origin(across, v))}
             wanted = {theirs(v) for v in read - kept if across.values.telling(v)}
             wanted -= {own(v) for v in side.events[meets].ins if v != ABSENT}
             for number in range(meets - 1, -1, -1) if wanted else ():
                 e = side.events[number]
-                if e.kind != WRITE:
+                if not isinstance(e, Write):
                     continue
                 counterpart = self._counterpart(e.outs[0], is_a)
                 held = own(e.ins[0])
-                if e.ins[0] == ABSENT and counterpart >= 0 and across.events[counterpart].kind == WRITE:
+                if e.ins[0] == ABSENT and counterpart >= 0 and isinstance(across.events[counterpart], Write):
                     held = theirs(across.events[counterpart].ins[0])  # nothing has read it before: what the other one held
                 elif len(e.ins) < 2:
                     continue
@@ -528,9 +530,9 @@ class Forward:
     def _writer(self, side: Side, value: int) -> int:
         """The event that wrote a value into memory; for one read through another view, the write before."""
         number = side.producer[value]
-        if side.events[number].kind == REREAD:
+        if isinstance(side.events[number], Reread):
             for n in range(number - 1, -1, -1):
-                if side.events[n].kind == WRITE:
+                if isinstance(side.events[n], Write):
                     return n
         return number
 
@@ -551,7 +553,7 @@ class Forward:
         alignment = self.alignment
         for _ in range(100_000):
             x, y = self.a.events[ea], self.b.events[eb]
-            if (x.name, x.params) != (y.name, y.params) or len(x.ins) != len(y.ins):
+            if (x.name, x.text) != (y.name, y.text) or len(x.ins) != len(y.ins):
                 break
             if not all(p == q == ABSENT or self.same(p, q) for p, q in zip(x.ins, y.ins)):
                 break
@@ -561,7 +563,7 @@ class Forward:
             if not worst or match is None:
                 break
             i, j = self.a.producer.get(match.value, -1), self.b.producer.get(q, -1)
-            if i < 0 or j < 0 or self.a.events[i].kind not in (OP, UPDATE) or self.b.events[j].kind not in (OP, UPDATE):
+            if i < 0 or j < 0 or not all(isinstance(e, WithParameters) for e in (self.a.events[i], self.b.events[j])):
                 break
             if not match.alike:
                 found = self._facing(self._ways(self.a, i, True), self._ways(self.b, j, False))
@@ -575,12 +577,12 @@ class Forward:
 
     def _reason(self, ea: int, eb: int) -> str:
         x, y = self.a.events[ea], self.b.events[eb]
-        if x.kind == UPDATE and y.kind == UPDATE:
+        if isinstance(x, Update) and isinstance(y, Update):
             return steps_differ(x, y)
-        if x.kind == WRITE and y.kind == WRITE:
+        if isinstance(x, Write) and isinstance(y, Write):
             return "the two programs write different values into the same memory"
-        if WRITE in (x.kind, y.kind) and {x.kind, y.kind} & {OP, UPDATE}:
-            who, other = ("A", "B") if x.kind == WRITE else ("B", "A")
+        if any(isinstance(e, Write) for e in (x, y)) and any(isinstance(e, WithParameters) for e in (x, y)):
+            who, other = ("A", "B") if isinstance(x, Write) else ("B", "A")
             return f"{who} changes this in place first; {other} goes on with it as it is"
         if x.name != y.name:
             for n, inside, is_a in ((eb, ea, False), (ea, eb, True)):
@@ -589,12 +591,12 @@ class Forward:
                 if inside in {self._inside[is_a].get(r) for r in roots}:
                     return f"{who} spells out what {other} computes as one operation; up to here it does the same"
             return self._rounds(ea, eb) or "the operations differ"
-        if x.params != y.params:
+        if x.text != y.text:
             return "the operation is the same, its parameters differ"
         for p, q in zip(x.ins, y.ins):
             if p != ABSENT and q != ABSENT and not self.same(p, q):
                 left, right = self.a.maker(p), self.b.maker(q)
-                if left is not None and right is not None and left.kind == right.kind == SOURCE:
+                if left is not None and right is not None and isinstance(left, Source) and isinstance(right, Source):
                     return "the operation is the same, but it is given another value"
                 return "the operation is the same, but it is fed differently"
         for p, q in zip(x.ins, y.ins):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from .align import GROWN, Alignment
+from .events import ABSENT, Operation
 from .explain import Explanation
 from .forward import Finding
-from .kinds import OP
-from .record import ABSENT
 from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, paired_results
 from .values import RESHAPED, Distance
 
@@ -58,7 +57,7 @@ class Judgement:
         if only is not None:
             return only
         if not self.results and (a.operations or b.operations):
-            first = [next((n for n, e in enumerate(side.events) if e.kind == OP), -1) for side in (a, b)]
+            first = [next((n for n, e in enumerate(side.events) if isinstance(e, Operation)), -1) for side in (a, b)]
             return Finding("the programs have no result in common", first[0], first[1])
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .kinds import OP
+from .events import Operation
 from .record import Record
 from .values import RESHAPED, Values, default_rtol, distance
 
@@ -130,7 +130,7 @@ class LeafPairs:
         """Leaves without a pair that were computed from an earlier leaf with one, as a new parameter is from the old."""
         if not left or not self.pairs:
             return {}
-        makers = {v: e for e in record.events if e.kind == OP for v in e.outs}
+        makers = {v: e for e in record.events if isinstance(e, Operation) for v in e.outs}
         known = {record.leaves[pair[which]].value: pair[which] for pair in self.pairs}
         found: dict[int, int] = {}
         for leaf in sorted(left, key=lambda n: record.leaves[n].value):

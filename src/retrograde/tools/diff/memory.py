@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .kinds import OP, SOURCE, UPDATE, WRITE
-from .record import ABSENT, Event
+from .events import ABSENT, Event, Operation, Source, Update, Write
 from .side import Side
 
 
@@ -14,7 +13,7 @@ def changes(side: Side) -> tuple[dict[int, list[int]], list[list[int]]]:
     leaves: dict[int, list[int]] = {}
     open_chains: dict[int, list[int]] = {}
     for e in side.events:
-        if e.kind not in (WRITE, UPDATE):
+        if not isinstance(e, (Write, Update)):
             continue
         before, after = e.ins[0], e.outs[0]
         leaf = leaf_of.get(before)
@@ -22,12 +21,12 @@ def changes(side: Side) -> tuple[dict[int, list[int]], list[list[int]]]:
             leaf_of[after] = leaf
             leaves.setdefault(leaf, []).append(after)
             continue
-        if e.kind == UPDATE:
+        if isinstance(e, Update):
             continue
         chain = open_chains.pop(before, None)
         if chain is None:
             maker = side.maker(before)
-            if before != ABSENT and maker is not None and maker.kind != SOURCE:
+            if before != ABSENT and maker is not None and not isinstance(maker, Source):
                 continue
             chain = []
         if chain or not _fills(side, e):
@@ -50,4 +49,4 @@ def _fills(side: Side, e: Event) -> bool:
     if len(e.ins) == 1:
         return e.ins[0] == ABSENT
     maker = side.maker(e.ins[1])
-    return maker is None or maker.kind != OP or maker.name == "fill" or e.ins[0] not in maker.ins
+    return maker is None or not isinstance(maker, Operation) or maker.name == "fill" or e.ins[0] not in maker.ins

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from .align import Alignment
+from .events import ABSENT, Accumulate, Event, Operation, Update, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
-from .kinds import ACCUMULATE, OP, UPDATE, WRITE
-from .record import ABSENT, Event
 from .replay import FAILURES, Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
@@ -63,7 +62,7 @@ class Repairs:
             self._clearings(changes)
         elif finding.kind == CUT:
             self._gradients(changes, *finding.at, result)
-        elif x is not None and y is not None and x.kind == y.kind == UPDATE:
+        elif x is not None and y is not None and isinstance(x, Update) and isinstance(y, Update):
             self._steps(changes, x, y)
         elif x is not None and y is not None:
             self._together(changes, finding.a, finding.b)
@@ -76,11 +75,11 @@ class Repairs:
             if min(result.leaf) >= 0:
                 self._drive(changes, *result.leaf)
             return changes
-        if result.kind == GRADIENT and (e := self.b.record.events[result.event_b]).kind == ACCUMULATE:
+        if result.kind == GRADIENT and isinstance(e := self.b.record.events[result.event_b], Accumulate):
             there = self.a.record.events[result.event_a]
-            if there.kind == ACCUMULATE:
+            if isinstance(there, Accumulate):
                 changes.arrivals[result.event_b] = Force(there.ins[0], self._order(there.ins[0], e.ins[0]))
-                changes.adds[result.event_b] = bool(there.detail[2])
+                changes.adds[result.event_b] = there.had
         number = self.b.producer.get(result.b, -1)
         if number >= 0 and result.b in self.b.events[number].outs and result.a in self.a.producer:
             output = list(self.b.events[number].outs).index(result.b)
@@ -122,12 +121,12 @@ class Repairs:
             self._alike = {}
             for one in (self.a, self.b):
                 for n, e in enumerate(one.events):
-                    if e.kind in (OP, UPDATE, WRITE):
+                    if isinstance(e, (Operation, Update, Write)):
                         self._alike.setdefault(self._likeness(one, e, self._place(one, n)), []).append(n)
         return self._alike.get(self._likeness(side, side.events[number], place), [])
 
     def _likeness(self, side: Side, e: Event, place: int) -> object:
-        return side is self.a, place, e.kind, e.name, e.file, e.line, tuple(e.caller)
+        return side is self.a, place, type(e), e.name, e.file, e.line, tuple(e.caller)
 
     def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
         """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
@@ -161,7 +160,7 @@ class Repairs:
         makers = []
         for v, w in read:
             i, j = self.a.producer.get(v, -1), self.b.producer.get(w, -1)
-            if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
+            if min(i, j) >= 0 and isinstance(self.a.events[i], Operation) and isinstance(self.b.events[j], Operation):
                 makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
                 numbers += [(self.a, i), (self.b, j)]
         x, y = self.a.events[ea], self.b.events[eb]
@@ -252,9 +251,9 @@ class Repairs:
         for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
-                if x.kind == y.kind == ACCUMULATE:
+                if isinstance(x, Accumulate) and isinstance(y, Accumulate):
                     changes.arrivals.setdefault(n, Force(x.ins[0], order))
-                elif x.kind == y.kind:
+                elif type(x) is type(y):
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
     def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
@@ -317,9 +316,9 @@ class Repairs:
         found = [start]
         while found[-1] != end and len(found) < NEAR:
             e = side.events[found[-1]]
-            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if side.events[n].kind == OP and (
+            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if isinstance(side.events[n], Operation) and (
                 side.within.get(n) == side.within.get(start))}  # fmt: skip
-            if e.kind != OP or len(e.outs) != 1 or len(readers) != 1:
+            if not isinstance(e, Operation) or len(e.outs) != 1 or len(readers) != 1:
                 return []
             found.append(readers.pop())
         return found if found[-1] == end else []
@@ -347,8 +346,8 @@ class Repairs:
             for v in heap:
                 for n, position in side.consumers.get(v, ()):
                     e = side.events[n]
-                    if n < end and n not in seen and side.within.get(n) == within and (e.kind == OP or (
-                        e.kind == WRITE and position == 1)):  # fmt: skip
+                    if n < end and n not in seen and side.within.get(n) == within and (isinstance(e, Operation) or (
+                        isinstance(e, Write) and position == 1)):  # fmt: skip
                         seen.add(n)
                         heapq.heappush(queue, n)
             if not queue:
@@ -371,16 +370,17 @@ class Repairs:
                 continue
             if not (n == nb or any(v in new for v in e.ins)):
                 continue
-            if e.kind == WRITE:
+            if isinstance(e, Write):
                 if len(e.ins) > 1 and e.ins[1] in new:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
-            prim = self.b.record.primitive(e.name)
-            params = self.b.record.given.get(n, {})
+            if not isinstance(e, Operation):
+                return run, False
+            prim, params = self.b.record.primitive(e.name), e.given
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:
                 arrays[ib] = put
-            if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or (e.params and not params):
+            if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or params is None:
                 return run, False
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
@@ -406,7 +406,7 @@ class Repairs:
         if not self._norms:
             found: dict[int, list[tuple[float, int]]] = {}
             for e in self.a.events:
-                if e.kind == OP:
+                if isinstance(e, Operation):
                     for v in e.outs:
                         norm = self.a.values.norm(v)
                         if norm < math.inf:
@@ -446,8 +446,8 @@ class Repairs:
             for m, n in self.alignment.facing_gradients(of_a.get(i, []), of_b.get(j, [])):
                 if min(m, n) >= 0:
                     x, y = self.a.record.events[m], self.b.record.events[n]
-                    if x.kind == y.kind == ACCUMULATE and bool(x.detail[2]) != bool(y.detail[2]):
-                        changes.adds[n] = bool(x.detail[2])
+                    if isinstance(x, Accumulate) and isinstance(y, Accumulate) and x.had != y.had:
+                        changes.adds[n] = x.had
 
     def _steps(self, changes: Changes, x: Event, y: Event) -> None:
         """Let the steps of an optimiser be A's, from these on, where they begin with the same."""
@@ -456,9 +456,7 @@ class Repairs:
             if min(m, n) < 0:
                 continue
             mine, theirs = self.a.events[m], self.b.events[n]
-            if (mine.kind, mine.name, mine.line) != (x.kind, x.name, x.line) or (theirs.kind, theirs.name, theirs.line) != (
-                y.kind, y.name, y.line
-            ):  # fmt: skip
+            if any((type(e), e.name, e.line) != (type(f), f.name, f.line) for e, f in ((mine, x), (theirs, y))):
                 continue
             order = self._order(mine.ins[0], theirs.ins[0])
             where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
@@ -477,7 +475,7 @@ class Repairs:
         for v in versions:
             for n, position in self.b.consumers.get(v, ()):
                 place = self._place(self.b, n)
-                if self.b.events[n].kind == OP and facing.get(place, -1) > 0:
+                if isinstance(self.b.events[n], Operation) and facing.get(place, -1) > 0:
                     now = self.a.value_at(mine, self.a.passes[facing[place]])
                     changes.operands[n, position] = Force(now, order)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .align import Alignment
-from .kinds import ACCUMULATE, COTANGENT, OP, REREAD, RESULT, UPDATE, WRITE
+from .events import Accumulate, Cotangent, Operation, Reread, Update, Write
+from .events import Returned as ReturnedEvent
 from .memory import changes
 from .side import Side
 from .values import Distance
@@ -116,9 +117,9 @@ def _on_the_way(side: Side, number: int) -> bool:
     """Whether a gradient is returned to be computed with and differentiated again: what that leads to is judged."""
     e = side.events[number]
     place = side.place(number)
-    recorded = place >= 0 and bool(side.events[side.passes[place]].detail[1])
+    recorded = place >= 0 and side.begins(side.passes[place]).again
     used = e.outs[0] in side.consumers or not side.operations  # on the installed framework nobody knows
-    return e.kind == RESULT and recorded and used
+    return isinstance(e, ReturnedEvent) and recorded and used
 
 
 def _gradient(alignment: Alignment, ea: int, eb: int, leaf: tuple[int, int], name: str) -> Result:
@@ -218,8 +219,8 @@ def _returned(alignment: Alignment) -> list[Result]:
 def _returned_at(side: Side) -> dict[tuple[int, int], int]:
     """(place of the pass, position) -> the event, for gradients with respect to what is no leaf."""
     return {
-        (side.pass_of.get(e.detail[0], -1), e.detail[2]): n
-        for n, e in enumerate(side.events) if e.kind == RESULT and e.detail[1] < 0
+        (side.pass_of.get(e.run, -1), e.position): n
+        for n, e in enumerate(side.events) if isinstance(e, ReturnedEvent) and e.leaf < 0
     }  # fmt: skip
 
 
@@ -313,12 +314,12 @@ def _unused(side: Side) -> list[int]:
     """The results of operations of which nothing was used, not even as the root of a backward pass."""
     used: set[int] = set()
     for number in side.passes:
-        used.update(e for e in side.events[number].detail[2::2] if e >= 0)
+        used.update(n for n, _ in side.begins(number).roots if n >= 0)
     for e in side.events:
-        if e.kind in (OP, UPDATE, WRITE, REREAD, ACCUMULATE):
+        if isinstance(e, (Operation, Update, Write, Reread, Accumulate)):
             used.update(side.producer.get(v, -1) for v in e.ins)
-        elif e.kind == COTANGENT:
-            used.add(e.detail[1])
+        elif isinstance(e, Cotangent):
+            used.add(e.operation)
     return [
-        e.outs[0] for n, e in enumerate(side.events) if e.kind == OP and n not in used and n not in side.within
+        e.outs[0] for n, e in enumerate(side.events) if isinstance(e, Operation) and n not in used and n not in side.within
     ]  # fmt: skip

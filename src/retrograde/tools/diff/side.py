@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import bisect
 
-from .kinds import ACCUMULATE, CLEAR, COTANGENT, OP, PASS, PASSED, REREAD, RESULT, SOURCE, UPDATE, WRITE
-from .record import ABSENT, Event, Record
+from .events import ABSENT, Accumulate, Clear, Cotangent, Event, Gradient, Operation, Pass, Passed, Update, Write
+from .record import Record
 from .values import Values
-
-MAKERS = (OP, SOURCE, WRITE, REREAD, UPDATE, ACCUMULATE, RESULT)
-"""The events whose results are values of the program (gradients on their way are not)."""
-
-GRADIENTS = (ACCUMULATE, RESULT)
-
 
 LAYOUT_ONLY = frozenset(("transpose", "reshape", "copy", "broadcast_to", "cast", "view_scatter"))
 """Operations that leave what the elements are as it was."""
@@ -47,23 +41,21 @@ class Side:
         """The operations that took place inside a backward pass -> the event at which that began."""
         running: list[int] = []
         for number, e in enumerate(record.events):
-            kind = e.kind
-            if kind == COTANGENT:
-                run, operation, output = e.detail
-                self.cotangents[self.pass_of.get(run, -1), operation, output] = e.outs[0]
+            if isinstance(e, Cotangent):
+                self.cotangents[self.pass_of.get(e.run, -1), e.operation, e.output] = e.outs[0]
                 continue
-            if kind == PASS:
-                self.pass_of[e.detail[0]] = len(self.passes)
+            if isinstance(e, Pass):
+                self.pass_of[e.run] = len(self.passes)
                 self.passes.append(number)
                 running.append(number)
                 continue
-            if kind == PASSED:
+            if isinstance(e, Passed):
                 running.pop()
                 continue
             for value in e.outs:
                 self.producer.setdefault(value, number)
-            if kind in (OP, UPDATE, WRITE):
-                self.operations += kind != WRITE
+            if isinstance(e, (Operation, Update, Write)):
+                self.operations += not isinstance(e, Write)
                 if running:
                     self.within[number] = running[-1]
                 for position, value in enumerate(e.ins):
@@ -80,7 +72,7 @@ class Side:
         while stack:
             for number, _ in self.consumers.get(stack.pop(), ()):
                 e = self.events[number]
-                if e.kind != OP or number >= end:
+                if not isinstance(e, Operation) or number >= end:
                     continue
                 for output, value in enumerate(e.outs):
                     gradient = self.cotangents.get((place, number, output))
@@ -97,7 +89,7 @@ class Side:
             chain = self._chains[value] = ([], [value])
             while True:
                 later = [n for n, position in self.consumers.get(chain[1][-1], ())
-                         if position == 0 and self.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
+                         if position == 0 and isinstance(self.events[n], (Write, Update))]  # fmt: skip
                 if not later:
                     break
                 chain[0].append(later[0])
@@ -106,8 +98,24 @@ class Side:
 
     def roots(self, begun: int) -> list[int | None]:
         """The values at which a backward pass begins; None for leaves and what was not recorded."""
-        _, _, *pairs = self.events[begun].detail
-        return [self.events[e].outs[i] if e >= 0 else None for e, i in zip(pairs[::2], pairs[1::2])]
+        return [self.events[e].outs[i] if e >= 0 else None for e, i in self.begins(begun).roots]
+
+    def same_line(self, i: int, j: int) -> bool:
+        """Whether two events are of one line."""
+        x, y = self.events[i], self.events[j]
+        return (x.file, x.line) == (y.file, y.line)
+
+    def begins(self, number: int) -> Pass:
+        """The event at which a backward pass begins."""
+        e = self.events[number]
+        assert isinstance(e, Pass)
+        return e
+
+    def gradient(self, number: int) -> Gradient:
+        """The event at which a leaf's gradient is known."""
+        e = self.events[number]
+        assert isinstance(e, Gradient)
+        return e
 
     def _unread(self) -> set[int]:
         if not self.operations:
@@ -118,21 +126,21 @@ class Side:
         read: set[int] = set()
         for number, e in enumerate(self.events):
             leaf = -1
-            if e.kind == ACCUMULATE:
-                latest[e.detail[1]] = number
-                holders[e.outs[0]] = e.detail[1]
-                if any(position or self.events[n].kind != WRITE for n, position in self.consumers.get(e.outs[0], ())):
-                    read.add(e.detail[1])
-            elif e.kind == CLEAR:
-                leaf = e.detail[0]
-            elif e.kind == WRITE and e.ins[0] in holders and self.values.norm(e.outs[0]) == 0.0:
+            if isinstance(e, Accumulate):
+                latest[e.leaf] = number
+                holders[e.outs[0]] = e.leaf
+                if any(position or not isinstance(self.events[n], Write) for n, position in self.consumers.get(e.outs[0], ())):
+                    read.add(e.leaf)
+            elif isinstance(e, Clear):
+                leaf = e.leaf
+            elif isinstance(e, Write) and e.ins[0] in holders and self.values.norm(e.outs[0]) == 0.0:
                 leaf = holders[e.ins[0]]
             before = latest.pop(leaf, -1)
             if before >= 0 and all(n == number for n, _ in self.consumers.get(self.events[before].outs[0], ())):
                 unread.append(before)
         unread += [number for number in latest.values() if self.events[number].outs[0] not in self.consumers]
         # Where no operation reads the gradients of a parameter at all, the program prints them.
-        return {number for number in unread if self.events[number].detail[1] in read}
+        return {number for number in unread if self.gradient(number).leaf in read}
 
     def _unread_by_changes(self) -> set[int]:
         """The same where only gradients and the changes of leaves are known: those that no change follows."""
@@ -141,28 +149,28 @@ class Side:
         unread: list[int] = []
         changed: set[int] = set()
         for number, e in enumerate(self.events):
-            if e.kind == WRITE and e.ins[0] in leaf_of:
+            if isinstance(e, Write) and e.ins[0] in leaf_of:
                 leaf = leaf_of[e.outs[0]] = leaf_of[e.ins[0]]
                 latest.pop(leaf, None)
                 changed.add(leaf)
-            elif e.kind == ACCUMULATE:
-                before = latest.get(e.detail[1], -1)
+            elif isinstance(e, Accumulate):
+                before = latest.get(e.leaf, -1)
                 if before >= 0:
                     unread.append(before)
-                latest[e.detail[1]] = number
-        return {n for n in (*unread, *latest.values()) if self.events[n].detail[1] in changed}
+                latest[e.leaf] = number
+        return {n for n in (*unread, *latest.values()) if self.gradient(n).leaf in changed}
 
     def gradients(self) -> dict[int, list[int]]:
         """leaf (-1: no leaf) -> the events at which its gradients arrive or are returned."""
         found: dict[int, list[int]] = {}
         for number, e in enumerate(self.events):
-            if e.kind in GRADIENTS:
-                found.setdefault(self.again.get(e.detail[1], e.detail[1]), []).append(number)
+            if isinstance(e, Gradient):
+                found.setdefault(self.again.get(e.leaf, e.leaf), []).append(number)
         return found
 
     def place(self, number: int) -> int:
         """In which backward pass a gradient's event takes place."""
-        return self.pass_of.get(self.events[number].detail[0], -1)
+        return self.pass_of.get(self.gradient(number).run, -1)
 
     def maker(self, value: int) -> Event | None:
         """The event that made a value."""

@@ -12,7 +12,7 @@ import functools
 import importlib
 import pkgutil
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +163,8 @@ def _shapes(edges: Any) -> tuple[_Shape | None, ...]:
     return tuple(None if e is None else _Shape(e.shape, e.dtype) for e in edges)
 
 
-def wide_params(params: dict[str, Any]) -> dict[str, Any]:
-    return {key: _wide_param(x) for key, x in params.items()} if params else params
+def wide_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _wide_param(x) for key, x in params.items()}
 
 
 def _wide_param(x: Any) -> Any:

@@ -17,8 +17,20 @@ from typing import Any
 import numpy as np
 
 from ..align import Alignment
-from ..kinds import ACCUMULATE, COTANGENT, OP, PASS, REREAD, RESULT, SOURCE, UPDATE, WRITE
-from ..record import ABSENT, Event, dtype_named
+from ..events import (
+    ABSENT,
+    Accumulate,
+    Cotangent,
+    Event,
+    Gradient,
+    Operation,
+    Pass,
+    Reread,
+    Source,
+    Update,
+    Write,
+)
+from ..record import dtype_named
 from ..results import Result
 from ..side import Side
 from ..values import as_wide
@@ -87,7 +99,7 @@ class Prover:
         try:
             for is_a, side in self.sides.items():
                 for e in side.events:
-                    if e.kind not in (COTANGENT, PASS):
+                    if not isinstance(e, (Cotangent, Pass)):
                         for v in e.outs:
                             self.tensor(is_a, v)
             self._lemmas()
@@ -178,13 +190,13 @@ class Prover:
         e = side.maker(value)
         if e is None or value in self._starts[is_a] or self._is_input(is_a, value):
             return []
-        if e.kind in (ACCUMULATE, RESULT):
-            run = self._passes[is_a].get(e.detail[0])
+        if isinstance(e, Gradient):
+            run = self._passes[is_a].get(e.run)
             needs = [v for pair in (run.roots if run is not None else ()) for v in pair]
-            if e.detail[1] >= 0:
-                needs.append(side.value_at(side.record.leaves[e.detail[1]].value, run.begun if run is not None else 0))
-            if e.kind == ACCUMULATE and e.detail[2] and len(e.detail) > 3:
-                needs.append(e.detail[3])
+            if e.leaf >= 0:
+                needs.append(side.value_at(side.record.leaves[e.leaf].value, run.begun if run is not None else 0))
+            if isinstance(e, Accumulate) and e.had:
+                needs.append(e.before)
             return [v for v in needs if v != ABSENT and v != value]
         return [v for v in e.ins if v != ABSENT and v != value]
 
@@ -210,9 +222,9 @@ class Prover:
         side = self.sides[is_a]
         if self._is_input(is_a, value):
             return self._given(is_a, value, e, shape)
-        if e.kind == OP:
+        if isinstance(e, Operation):
             return self._operation(is_a, value, e, shape)
-        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] != ABSENT:
+        if isinstance(e, Write) and len(e.ins) > 1 and e.ins[1] != ABSENT:
             new = self.tensors.get((is_a, e.ins[1]))
             if new is not None and new.shape == shape:
                 return new
@@ -220,9 +232,9 @@ class Prover:
                 n in (1, m) for n, m in zip(new.shape[::-1], shape[::-1])
             ):  # fmt: skip
                 return Tensor(shape, self.meaning.broadcast(new, shape))
-        if e.kind == UPDATE:
+        if isinstance(e, Update):
             return self._step(is_a, value, e, shape)
-        if e.kind in (ACCUMULATE, RESULT) and side.producer.get(value) is not None:
+        if isinstance(e, Gradient) and side.producer.get(value) is not None:
             return self._gradient(is_a, value, e, shape)
         return self._unknown(is_a, value)
 
@@ -243,10 +255,10 @@ class Prover:
         e = side.maker(value)
         if value in self._starts[is_a]:
             return True
-        if e is None or e.kind == SOURCE:
+        if e is None or isinstance(e, Source):
             return e is not None
-        return (e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a]))) or (
-            e.kind == REREAD and value in self._first[is_a])  # fmt: skip
+        return (isinstance(e, Write) and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a]))) or (
+            isinstance(e, Reread) and value in self._first[is_a])  # fmt: skip
 
     def _seed(self, is_a: bool, value: int, shape: tuple[int, ...]) -> Tensor:
         """A gradient with which a backward pass begins."""
@@ -308,22 +320,20 @@ class Prover:
                 return self._seen(mine, order)
         return None
 
-    def _operation(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
+    def _operation(self, is_a: bool, value: int, e: Operation, shape: tuple[int, ...]) -> Tensor:
         side = self.sides[is_a]
         if e.name not in side.record.modules:
             self.opaque.add(e.name)
             return self._unknown(is_a, value)
-        recorded = bool(e.detail[0])
         operands: list[Tensor | None] = []
         for i, v in enumerate(e.ins):
             x = None if v == ABSENT else self.tensors[is_a, v]
-            if x is not None and recorded and not e.detail[1 + i]:
+            if x is not None and e.recorded and not e.carries[i]:
                 x = Tensor(x.shape, self.algebra.stop(x.term))
             operands.append(x)
         output = list(e.outs).index(value)
-        number = side.producer[value]
-        params = side.record.given.get(number, {})
-        if e.params and not params:
+        params = e.given
+        if params is None:
             return self._unknown(is_a, value)
         if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
             return operands[0]
@@ -347,26 +357,26 @@ class Prover:
             return new.kind in "iu" or new.name in ("float32", "float64")
         return old.name in ("float32", "float64") and new.name in ("float32", "float64")
 
-    def _step(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
+    def _step(self, is_a: bool, value: int, e: Update, shape: tuple[int, ...]) -> Tensor:
         operands = [None if v == ABSENT else self.tensors[is_a, v] for v in e.ins]
         output = list(e.outs).index(value)
-        options = self.sides[is_a].record.given.get(self.sides[is_a].producer[value], {})
+        options = e.given or {}
         stopped = [None if x is None else Tensor(x.shape, self.algebra.stop(x.term)) for x in operands]
         try:
             return step(self.meaning, e.name, {key: _plain(x) for key, x in options.items()}, stopped, output)
         except (Unknown, TypeError):
             self.opaque.add(f"{e.name} step")
         present = [x for x in stopped if x is not None]
-        key = (e.name, e.params, tuple(x is None for x in stopped), output)
+        key = (e.name, e.text, tuple(x is None for x in stopped), output)
         if e.name in ELEMENTWISE_STEPS and all(x.shape == shape for x in present):
             return Tensor(shape, self.algebra.function(repr(key), *(x.term for x in present)))
         return self._atom(shape, "step", key, tuple((x.shape, x.term) for x in present))
 
-    def _gradient(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        side, run = self.sides[is_a], self._passes[is_a].get(e.detail[0])
-        if run is None or run.own or e.detail[1] < 0 or not run.roots or any(ABSENT in pair for pair in run.roots):
+    def _gradient(self, is_a: bool, value: int, e: Gradient, shape: tuple[int, ...]) -> Tensor:
+        side, run = self.sides[is_a], self._passes[is_a].get(e.run)
+        if run is None or run.own or e.leaf < 0 or not run.roots or any(ABSENT in pair for pair in run.roots):
             return self._unknown(is_a, value)
-        leaf = self.tensors[is_a, side.value_at(side.record.leaves[e.detail[1]].value, run.begun)]
+        leaf = self.tensors[is_a, side.value_at(side.record.leaves[e.leaf].value, run.begun)]
         terms = self.algebra.terms[leaf.term]
         if len(terms) != 1 or leaf.shape != shape:
             return self._unknown(is_a, value)
@@ -381,8 +391,8 @@ class Prover:
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)
-        if e.kind == ACCUMULATE and e.detail[2] and value not in e.ins:  # not what was added by itself
-            before = self.tensors.get((is_a, e.detail[3])) if len(e.detail) > 3 and e.detail[3] != ABSENT else None
+        if isinstance(e, Accumulate) and e.had and value not in e.ins:  # not what was added by itself
+            before = self.tensors.get((is_a, e.before)) if e.before != ABSENT else None
             if before is None or before.shape != shape:
                 return self._unknown(is_a, value)
             found = self.algebra.add(found, before.term)
@@ -393,7 +403,7 @@ class Prover:
         stack, seen = [value], {value}
         while stack:
             e = side.maker(stack.pop())
-            if e is not None and e.kind in (ACCUMULATE, RESULT, UPDATE):
+            if e is not None and isinstance(e, (Gradient, Update)):
                 return False
             for v in e.ins if e is not None else ():
                 if v in leaves:
@@ -411,7 +421,7 @@ class Prover:
             while value not in found:
                 found.add(value)
                 after = [n for n, position in side.consumers.get(value, ())
-                         if position == 0 and side.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
+                         if position == 0 and isinstance(side.events[n], (Write, Update))]  # fmt: skip
                 if after:
                     value = side.events[after[0]].outs[0]
         return found
@@ -430,12 +440,11 @@ class _Pass:
 def _passes(side: Side) -> dict[int, _Pass]:
     found: dict[int, _Pass] = {}
     for begun in side.passes:
-        e = side.events[begun]
-        roots = side.roots(begun)
-        found[e.detail[0]] = _Pass(begun, bool(e.detail[1]), [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
+        e, roots = side.begins(begun), side.roots(begun)
+        found[e.run] = _Pass(begun, e.again, [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
     for number, begun in side.within.items():
-        run = found[side.events[begun].detail[0]]
-        if side.events[number].kind == OP and (not run.again or side.events[number][5:7] != side.events[begun][5:7]):
+        run = found[side.begins(begun).run]
+        if isinstance(side.events[number], Operation) and (not run.again or not side.same_line(number, begun)):
             run.own = True
     return found
 
