@@ -14,7 +14,7 @@ import numpy as np
 from diff_programs import program
 
 import retrograde
-from retrograde.tools.diff.align import Alignment
+from retrograde.tools.diff.align import align
 from retrograde.tools.diff.events import NOWHERE, Operation, Source, Update
 from retrograde.tools.diff.judge import Judgement
 from retrograde.tools.diff.leaves import LeafPairs
@@ -103,10 +103,11 @@ def main(count, seed, names):
             continue
         if other is None:
             continue
-        alignment = Alignment(a, other, LeafPairs(a, other))
+        alignment = align(a, other, LeafPairs(a, other))
         judged = Judgement(alignment)
         before, after = Values(b), Values(other)
-        if all(distance(before, r.b, after, r.b, 1e-5).relative < 1e-5 for r in judged.results if r.b is not None):
+        results = [r.values[1] for r in judged.results if r.values[1] is not None]
+        if all(distance(before, v, after, v, 1e-5).relative < 1e-5 for v in results):
             continue  # it does not matter here, or not at all, as what is added to numbers of which the variance is taken
         tried += 1
         if Prover(alignment).prove(judged.results).proven:

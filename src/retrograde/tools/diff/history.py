@@ -54,4 +54,3 @@ def cleared(side: Side, number: int) -> int:
         if (isinstance(e, Clear) and e.leaf == leaf) or (isinstance(e, Write) and e.ins[0] in memory):
             return n
     return number
-

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .events import Update, normalised
-
-_SINGLE = 1e-5
-"""The relative difference between numbers that are the same option, given as float32 by one dialect."""
+from .policy import POLICY
 
 
 def steps_differ(x: Update, y: Update) -> str:
@@ -52,7 +50,7 @@ def _alike(x: Any, y: Any) -> bool:
     if isinstance(x, tuple) and isinstance(y, tuple):
         return len(x) == len(y) and all(map(_alike, x, y))
     numbers = all(isinstance(z, (int, float)) and not isinstance(z, bool) for z in (x, y))
-    return abs(x - y) <= _SINGLE * max(abs(x), abs(y)) if numbers else bool(x == y)
+    return abs(x - y) <= POLICY.option * max(abs(x), abs(y)) if numbers else bool(x == y)
 
 
 def _shown(x: Any) -> str:

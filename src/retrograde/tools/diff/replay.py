@@ -33,6 +33,7 @@ from .events import (
     WithParameters,
     Write,
 )
+from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide
 from .wide import rules, wide_option, wide_params, wider
@@ -104,13 +105,13 @@ class _Recorded:
 class Replay:
     """One evaluation of a record anew; `record` is the outcome."""
 
-    def __init__(self, original: Record, changes: Changes, other: Values, tolerance: float = 1e-5, *, widened: bool = False,
+    def __init__(self, original: Record, changes: Changes, other: Values, *, widened: bool = False,
                  everything: bool = False) -> None:  # fmt: skip
         """other: the values of the other program, which take the place of this one's.
 
         everything: compute all anew, whether it can have become another or not.
         """
-        self._original, self._changes, self._tolerance, self._widened = original, changes, tolerance, widened
+        self._original, self._changes, self._widened = original, changes, widened
         self._values, self._other = Values(original), other
         self.new: dict[int, np.ndarray] = {}
         """Values that have become others."""
@@ -177,7 +178,7 @@ class Replay:
             have, wanted = self.array(value), self._other.array(known)
             if have is None or wanted is None or have.size != wanted.size:
                 return False
-            if apart(as_wide(have), as_wide(wanted), self._tolerance).relative > self._tolerance:
+            if apart(as_wide(have), as_wide(wanted), POLICY.condition).relative > POLICY.condition:
                 return False
         return True
 
