@@ -156,6 +156,8 @@ class Answer:
     differences: list[Difference] = field(default_factory=list)
     """All that were found, the one that contributes most to the largest difference first."""
     stretches: list[Stretch] = field(default_factory=list)
+    matched_by: dict[str, int] = field(default_factory=dict)
+    """Rules by which values of B were found in A, and how many each has found."""
     gradients: list[Gradient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rtol: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .align import Alignment, align
+from .align import MATCHERS, Alignment, align
 from .answer import (
     DIFFERENT,
     ROUNDING,
@@ -217,6 +217,8 @@ def _judged(
     apart = None if bad else judged.nothing_in_common()
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
+    times = Counter(match.rule for match in alignment.partner.values())
+    answer.matched_by = {rule.name: times[rule.name] for rule in MATCHERS if times[rule.name]}
     if bad is not None:
         if not gradients_only and not alignment.widened and (offered := offer(alignment, file_b)):
             answer.notes.append(offered)

@@ -53,7 +53,7 @@ class Judgement:
         values = (ABSENT if p is None else p, ABSENT if q is None else q)
         events = (-1 if p is None else self.bad.events[0], -1 if q is None else self.bad.events[1])
         reason = "the gradients differ" if self.bad.known is not None else "only one side has this gradient"
-        return Finding(reason, events, values)
+        return Finding(reason, events, values, rules=("only gradients",))
 
     def nothing_in_common(self) -> Finding | None:
         """The finding for programs of which only one computes anything, or gradients, that could be compared."""
@@ -63,7 +63,7 @@ class Judgement:
             return only
         if not self.results and (a.operations or b.operations):
             i, j = (next((n for n in range(len(side.events)) if side.operation(n) is not None), -1) for side in (a, b))
-            return Finding("the programs have no result in common", (i, j))
+            return Finding("the programs have no result in common", (i, j), rules=("nothing in common",))
         return None
 
 

@@ -50,9 +50,9 @@ class Policy:
     noise: float = 4.0
     """A gradient of so many times the rounding of what it is a sum of is nothing but rounding: of a bias before a norm."""
     astray: float = 1e-4
-    """How far steps along such gradients take parameters before anybody has to be told; running means of what they are added to
-    follow, by `buffers`."""
+    """How far steps along such gradients take parameters before anybody has to be told."""
     buffers: float = 5e-2
+    """How far running means may be apart of what such parameters are added to: they follow all the way."""
     arriving: float = 4.0
     """How many times the rounding gradients on their way may differ that agree: those that both have are not all compared."""
 
@@ -87,8 +87,9 @@ class Policy:
     exact: float = 1e-12
     """Layouts are compared within this where it is asked by how much values differ, and not whether."""
     cancelled: float = 1e-9
-    """What is left of a coefficient in a proof when its terms cancel, beside them; smaller beside the largest: `lost`."""
+    """What is left of a coefficient in a proof when its terms cancel, beside them."""
     lost: float = 1e-13
+    """A coefficient this small beside the largest of a sum is what rounding has left of one."""
     checked: float = 1e-6
     """Two numbers of a proof's equation are the same within this: coefficients have seven digits."""
 
