@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -160,6 +161,7 @@ def test_the_answer_says_by_which_rules():
     assert answer["difference"]["found_by"] == ["not cleared"]
     assert list(answer["matched_by"]) == [rule.name for rule in MATCHERS if rule.name in answer["matched_by"]]
     assert answer["matched_by"]["same operation"] > 10
-    shown = subprocess.run([*command, "--explain"], capture_output=True, text=True, check=False).stdout
+    shown = subprocess.run([*command, "--explain"], capture_output=True, text=True, check=False,
+                           env={**os.environ, "COLUMNS": "120"}).stdout  # fmt: skip
     assert "What a pass adds is the same, but not what it is added to" in shown
     assert "same operation" in shown
