@@ -124,13 +124,13 @@ class Record:
 def digest(array: np.ndarray) -> list[float]:
     """What is kept of a large value (see `Kept.digest`)."""
     flat = array.reshape(-1)
-    wide = np.abs(flat) if flat.dtype.kind == "c" else flat
-    wide = wide.astype(np.float64) if wide.dtype != np.float64 else wide
-    size = np.abs(wide)
-    step = max(1, -(-flat.size // SAMPLES))
+    flat = np.abs(flat) if flat.dtype.kind == "c" else flat
+    samples = flat[:: max(1, -(-flat.size // SAMPLES))]
     with np.errstate(all="ignore"):
-        figures = [wide.sum(), size.sum(), np.sqrt(np.dot(wide, wide)), wide.min(), wide.max()]
-    return [float(x) for x in figures] + [float(x) for x in wide[::step]]
+        wide = flat.astype(np.float64)
+        total, squares = wide.sum(), np.dot(wide, wide)
+        figures = [total, np.abs(wide, out=wide).sum(), np.sqrt(squares), flat.min(), flat.max()]
+    return [float(x) for x in (*figures, *samples)]
 
 
 class Recorder(Observer):
@@ -210,13 +210,15 @@ class Recorder(Observer):
     def _now(self) -> int:
         return self._flushed[0] + len(self.events)
 
-    def _keep(self, a: np.ndarray) -> int:
-        """Keep an array's content as a new value."""
+    def _keep(self, a: np.ndarray, like: int = ABSENT) -> int:
+        """Keep an array's content as a new value; like: a value that is known to be the same."""
         if self._given:
             self._start(a)
         a = self._content_of(a)
         n = a.nbytes
-        if self._size + n <= self._budget or n <= 64:
+        if like >= self._flushed[1]:
+            kept = self.values[like - self._flushed[1]]
+        elif self._size + n <= self._budget or n <= 64:
             kept = Kept(a.shape, name_of(a.dtype), self._size)
             raw = a.tobytes()
             self.content += raw
@@ -570,16 +572,16 @@ class Recorder(Observer):
         held = None if target._grad is None else inside(target._grad)[0]
         had = held is not None and bool(np.any(held))
         before = self._ref(held) if had and type(held) is _ndarray else ABSENT
-        self._arriving = (leaf, self._gradient(g), had, before)
+        self._arriving = (leaf, self._gradient(g), had, before, inside(g)[0])
 
     def arrived(self, run: Any, target: Value) -> None:
         """It has been added."""
         if threading.get_ident() != self._thread:
             return
         self._pending.clear()
-        leaf, contribution, had, before = self._arriving
+        leaf, contribution, had, before, array = self._arriving
         total, _ = inside(target._grad)
-        value = self._keep(total)
+        value = self._keep(total, contribution if total is array else ABSENT)
         self._event(Accumulate, "accumulate", (contribution,), (value,), places.user_line(2), run.number, leaf,
                     self._edges((target._node,))[0], had, before)  # fmt: skip
         owner = owner_of(total)
