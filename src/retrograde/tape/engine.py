@@ -393,7 +393,8 @@ def run(
                     break
             else:
                 for edge in [*arrived]:
-                    _fill(edge, [arrived.pop(edge)], policy, False)
+                    if not _added(edge, arrived[edge]):
+                        _fill(edge, [arrived.pop(edge)], policy, False)
                 if passed:
                     _free(passed, policy)
                 return []
@@ -891,17 +892,6 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     cls = type(target)._gradient
     with _accumulate_lock:
         before = None if cls._policy.renews_gradient(target) else target._grad
-        if before is not None and type(g) is _ndarray and not create_graph:  # the everyday case: added in place
-            held, edge = before._a, target._node
-            if type(held) is _ndarray and (edge is None or type(edge) is Accumulate) and held.flags.writeable:
-                if 0 in held.strides and mutation.overlapping(held):
-                    raise error_type(cls, GradError)(
-                        f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it "
-                        "was expanded); put a clone() of it there"
-                    )
-                large.add_into(held, g)
-                mutation.note(held)
-                return
         if create_graph or isinstance(g, Value):
             if before is None:
                 total = copy(values.as_value(values.core_class, g))
@@ -922,8 +912,36 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             target._grad = values.as_value(cls, g)
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))
-        else:
+        elif not (type(g) is _ndarray and (target._node is None or type(target._node) is Accumulate) and _added_to(before, g)):
             target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
+
+
+def _added(leaf: Accumulate, g: Any) -> bool:
+    """`_fill` in the everyday case: nobody looks on, and to the `.grad` that is there the gradient is added in place. Whether it
+    was done."""
+    target = leaf.leaf()
+    if target is None:
+        return True
+    before = target._grad
+    if before is None or type(g) is not _ndarray or target._node is not leaf or type(target)._gradient._policy.renews_gradient(target):
+        return False
+    with _accumulate_lock:
+        return target._grad is before and _added_to(before, g)
+
+
+def _added_to(before: Value, g: np.ndarray) -> bool:
+    """Add a gradient to a `.grad` in place, if its memory may be written; whether it was done."""
+    held = before._a
+    if type(held) is not _ndarray or not held.flags.writeable:
+        return False
+    if 0 in held.strides and mutation.overlapping(held):
+        raise error_type(type(before)._result, GradError)(
+            f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was expanded); put "
+            "a clone() of it there"
+        )
+    large.add_into(held, g)
+    mutation.note(held)
+    return True
 
 
 def _tell(node: Node) -> None:

@@ -75,6 +75,9 @@ class Pickler:
         return bytes(self._out)
 
     def _save(self, obj: Any) -> None:
+        if type(obj) is int and 0 <= obj < 256:  # half of what is written for a tensor; numbers are not remembered
+            self._out += _INT[obj]
+            return
         known = self._memo.get(id(obj))
         if known is not None:
             self._fetch(known[0])

@@ -105,9 +105,11 @@ class Module(tree.Tree):
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        own = self.__dict__
+        own.update(state)
         for name in _HOOK_TABLES:
-            self.__dict__.setdefault(name, OrderedDict())
+            if name not in own:
+                own[name] = OrderedDict()
 
     def _check_new(self, op: str, kind: Kind, name: Any) -> None:
         """Raise unless a member of a kind may be registered under a name."""
