@@ -121,8 +121,8 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
 
     The other axes of the two broadcast. Negative positions count from the end.
 
-    `indices` has as many axes as `x`, and the result its shape. Raises TypeError for positions that are no
-    integers, ValueError for another number of axes.
+    `indices` has as many axes as `x`; along `axis` the result is as long as `indices`. Raises TypeError for positions that
+    are no integers, ValueError for another number of axes.
 
     Examples
     --------

@@ -125,10 +125,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives the gradient of `f` with respect to the arguments `argnums` (and aux with `has_aux`).
 
-    Arguments may be nested containers of arrays; the gradient has their structure. Raises GradError unless `f` returns
-    one real number.
-
-    Raises TypeError for arguments of integers, which have no derivative.
+    Arguments may be nested containers of arrays; the gradient has their structure and shapes. Raises GradError unless `f`
+    returns one real number, TypeError for arguments of integers, which have no derivative.
 
     Examples
     --------
