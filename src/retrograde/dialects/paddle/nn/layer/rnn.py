@@ -316,7 +316,7 @@ def _stacked(name: str, cell: Any, doc: str, mode: str = "", before: str = "", b
         self._set_up(cell, *given[:6], **dict(zip(names, given[6:])))
 
     members = {"_mode": mode, "__doc__": doc, "__module__": __name__}
-    return type(name, (RNNBase,), {**members, "__init__": constructor(name, f"{_STACKED}, {options}, {_NAME}", made, Any=Any)})
+    return type(name, (RNNBase,), {**members, "__init__": constructor(name, f"{_STACKED}, {options}, {_NAME}", made)})
 
 
 SimpleRNN = _stacked("SimpleRNN", SimpleRNNCell, "Stacked SimpleRNNCells.", before="activation: str = 'tanh'")
