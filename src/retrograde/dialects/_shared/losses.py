@@ -83,7 +83,9 @@ class Losses:
         _annotate(given)
         source = f"def {name}({ast.unparse(given)}) -> Any:\n    " + "\n    ".join(inside)
         f = written(source, f"<retrograde row {module['__name__']}.{name}>", scope, name)
-        f.__doc__ = loss.doc.format(*taken)
+        known = " or ".join(map(repr, ("mean", "sum", *loss.more, "none")))
+        raises = f" Raises {error.__name__} unless {checks.replace('; ', ', ')}." if checks else ""
+        f.__doc__ = f"{loss.doc.format(*taken)}\n\n    reduction: {known}.{raises}\n    "
         return self.offer(f)
 
 
