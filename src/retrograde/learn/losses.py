@@ -295,13 +295,14 @@ class Loss(NamedTuple):
 
     doc: in words, with {0}, {1}, ... for the operands as a dialect calls them. value: the losses of operands that a dialect has
     brought together, with options by keyword; reduced already where `reduces`, which then takes `reduction`. more: reductions
-    beside "mean", "sum" and "none".
+    beside "mean", "sum" and "none". operands: what value takes, where that is not one for each operand of a dialect.
     """
 
     doc: str
     value: Callable[..., Any]
     reduces: bool = False
     more: tuple[str, ...] = ()
+    operands: str = ""
 
 
 def _smooth_l1(x: Any, y: Any, *, reduction: str, beta: float = 1.0) -> Any:
@@ -369,8 +370,13 @@ GAUSSIAN_NLL = Loss(
     gaussian_nll,
 )  # fmt: skip
 MARGIN_RANKING = Loss("max(0, -{2} * ({0} - {1}) + margin): {2} 1 wants {0} the larger, -1 {1}.", margin_ranking)
-HINGE_EMBEDDING = Loss("{0} where {1} is 1, max(0, margin - {0}) where it is -1.", hinge_embedding)
-COSINE_EMBEDDING = Loss("1 - cos({0}, {1}) where {2} is 1, max(0, cos - margin) where it is -1.", cosine_embedding)
+HINGE_EMBEDDING = Loss(
+    "{0} where {1} is 1, max(0, margin - {0}) where it is -1.", hinge_embedding, operands="x, near, apart"
+)
+COSINE_EMBEDDING = Loss(
+    "1 - cos({0}, {1}) where {2} is 1, max(0, cos - margin) where it is -1.", cosine_embedding,
+    operands="x, y, axis, near, apart",
+)  # fmt: skip
 TRIPLET = Loss("max(0, margin + d({0}, {1}) - d({0}, {2})), where d is a distance.", triplet)
 MULTILABEL_SOFT_MARGIN = Loss(
     "The binary cross entropies of the sigmoids of {0} and {1}, averaged over the last axis.", multilabel_soft_margin

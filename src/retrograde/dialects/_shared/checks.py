@@ -42,6 +42,19 @@ class Clause(NamedTuple):
     types: tuple[str, ...]
     wanted: str
     fits: Callable[[Any], Any] | None
+    condition: str = ""
+    """As it stands in the text."""
+
+    def doubtful(self) -> str:
+        """An expression of the option that is false where it is a float as it has to be: who asks it first checks seldom."""
+        how, _, what = self.condition.partition(" ")
+        if how in _COMPARE:
+            return f"type({self.name}) is not float or not {self.name} {how} {what}"
+        if how == "in" and what[0] in "[(":
+            low, high = what[1:-1].split(", ")
+            below, above = ("<=" if end in "[]" else "<" for end in (what[0], what[-1]))
+            return f"type({self.name}) is not float or not {low} {below} {self.name} {above} {high}"
+        return "True"
 
     def check(self, op: str, value: Any, error: type[Exception] = ValueError) -> None:
         """Raise for a value of another type, or out of range (see `check`)."""
@@ -89,7 +102,7 @@ def clauses(text: str) -> list[Clause]:
     found = []
     for clause in filter(None, text.split("; ")):
         name, types, condition = re.fullmatch(r"(\w+)(?:: (\w+(?: \| \w+)*))?(?: (\S.*))?", clause).groups()  # type: ignore[union-attr]
-        found.append(Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition)))
+        found.append(Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition), condition or ""))
     return found
 
 

@@ -48,14 +48,14 @@ class Losses:
 
     def __call__(
         self, name: str, options: str, loss: Loss, operands: Function, *, constant: str = "", checks: str = "",
-        error: type[Exception] = ValueError, shown: Function | None = None, doc: str = "", **more: Any,
+        error: type[Exception] = ValueError, shown: Function | None = None, **more: Any,
     ) -> Any:  # fmt: skip
         """The function of a row.
 
         name: what it is called. options: its parameters, as they stand in a `def`; those without a default and weights are
         operands. loss: what it computes. operands: brings them together, `operands(op, *given)`. constant: the operand that
         has no gradient. checks, error: what options have to be (checks.py), and what is raised else. shown: what is done with
-        losses before they are reduced. doc: what more there is to say. more: options of the formula that are the row's.
+        losses before they are reduced. more: options of the formula that are the row's.
         """
         module = sys._getframe(1).f_globals
         given = parameters(f"{options}, {self.also}" if self.also else options)
@@ -66,15 +66,13 @@ class Losses:
         asked = ", ".join([*self.asks, *map(repr, loss.more)])
         inside = [f"reduction = _reduction({name!r}, {asked})"]
         wanted = clauses(checks) if checks else []
-        inside += [f"_clauses[{i}].check({name!r}, {clause.name}, _error)" for i, clause in enumerate(wanted)]
-        brought = f"_operands({name!r}, {', '.join(taken)})"
-        if constant:
-            inside.append(f"{', '.join(taken)} = {brought}")
-            brought = ", ".join(f"_fixed({n})" if n == constant else n for n in taken)
-        else:
-            brought = "*" + brought
+        for i, clause in enumerate(wanted):
+            inside.append(f"if {clause.doubtful()}:\n        _clauses[{i}].check({name!r}, {clause.name}, _error)")
+        brought = loss.operands.split(", ") if loss.operands else taken
+        inside.append(f"{', '.join(brought)} = _operands({name!r}, {', '.join(taken)})")
+        brought = [f"_fixed({n})" if n == constant else n for n in brought]
         keywords = [f"{self.called.get(n, n)}={n}" for n in rest] + [f"{n}=_{n}" for n in more]
-        found = f"_value({', '.join([brought, *keywords, *['reduction=reduction'] * loss.reduces])})"
+        found = f"_value({', '.join([*brought, *keywords, *['reduction=reduction'] * loss.reduces])})"
         found = f"_shown({found})" if shown else found
         inside.append(f"return {found if loss.reduces else f'_reduced({found}, reduction)'}")
         scope = {
@@ -85,7 +83,9 @@ class Losses:
         _annotate(given)
         source = f"def {name}({ast.unparse(given)}) -> Any:\n    " + "\n    ".join(inside)
         f = written(source, f"<retrograde row {module['__name__']}.{name}>", scope, name)
-        f.__doc__ = loss.doc.format(*taken) + doc
+        known = " or ".join(map(repr, ("mean", "sum", *loss.more, "none")))
+        raises = f" Raises {error.__name__} unless {checks.replace('; ', ', ')}." if checks else ""
+        f.__doc__ = f"{loss.doc.format(*taken)}\n\n    reduction: {known}.{raises}\n    "
         return self.offer(f)
 
 
