@@ -75,7 +75,7 @@ _OF_VALUES = """
 average interp nanstd nanvar nanmax nanmin take_along_axis
 """
 _ALGEBRA = """
-convolve correlate polyval trace matrix_power
+convolve correlate polyval matrix_power
 """
 _VALUES_ONLY = """
 intersect1d setdiff1d unravel_index ravel_multi_index histogram_bin_edges
