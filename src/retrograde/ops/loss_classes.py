@@ -31,7 +31,14 @@ from .structural import broadcast_to, cast, reshape
 
 
 def _refuse(bad: int, classes: int) -> NoReturn:
-    raise IndexError(f"nll_loss: the target {bad} is no class number; there are {classes} classes")
+    raise IndexError(f"nll_loss: {_no_class(bad, classes)}")
+
+
+def _no_class(bad: int, classes: int) -> str:
+    return (
+        f"the target {bad} is no class number: {classes} classes are counted from 0 to {classes - 1}; give the scores as "
+        "many classes as the targets have, or mark targets that do not count with ignore_index"
+    )
 
 
 def _valid(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
@@ -325,7 +332,7 @@ nll_spread = linear(
 
 def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
     if elements(target) and (bad := _outside(xp, target, 0, classes)) is not None:
-        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+        raise ValueError(_no_class(bad, classes))
     target = astype(xp, target, np.int64)
     return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=device_in(target)), dtype)
 
@@ -333,7 +340,7 @@ def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
 def _one_hot_numpy(target: Any, *, classes: int, dtype: Any) -> Any:
     if target.size and not (target.min() >= 0 and target.max() < classes):
         bad = int(target.min() if target.min() < 0 else target.max())
-        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+        raise ValueError(_no_class(bad, classes))
     return (target[..., None] == np.arange(classes)).astype(dtype)
 
 

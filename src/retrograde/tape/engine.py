@@ -32,6 +32,7 @@ from ..core.arrays import full
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer
+from ..core.notation import written
 from ..core.policy import TapePolicy
 from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
@@ -188,7 +189,7 @@ def current_run() -> Run:
 
 
 @functools.lru_cache(maxsize=1024)
-def _stretched(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+def stretched(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The axes of shape `have` that came about where something of `shape` was broadcast to it; None where it cannot be."""
     extra = len(have) - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
@@ -202,7 +203,7 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     shape, dtype = edge.shape, edge.dtype
     have = shape_of(g)
     if have != shape:
-        axes = _stretched(tuple(have), tuple(shape))
+        axes = stretched(tuple(have), tuple(shape))
         if axes is None:
             raise error_type(cls, GradError)(
                 f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}"
@@ -278,8 +279,10 @@ def _refuse_freed(nodes: Iterable[Node], cls: type[Value]) -> None:
     for node in nodes:
         if node.saved is FREED:
             raise error_type(cls, FreedGraphError)(
-                f"the graph below {describe(node)} has been used for a backward pass already and its saved values "
-                "are freed; pass retain_graph=True to the earlier pass if a second one is wanted"
+                f"this graph has been through a backward pass already, which freed what {describe(node)} had saved; compute "
+                "anew what is differentiated (of a state that is carried from step to step, go on with its detach()), or "
+                "pass retain_graph=True to the earlier pass"
+                + _recorded(node)
             )
 
 
@@ -295,16 +298,32 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
                     raise error_type(cls, MutationError)(_changed_text(node, array))
 
 
-_ANOMALY_MODE = "; retrograde.autograd.detect_anomaly() names both lines"
-
-
 def _changed_text(node: Node, array: Any) -> str:
     place = "" if type(array) is tuple else mutation.place_of_change(array)
+    result = node.saved[-1] is array and len(node.saved) > len(node.edges)
+    leaf = any(x is array and type(edge) is Accumulate for x, edge in zip(node.saved, node.edges))
+    remedy = (
+        "it is a leaf, such as an optimiser's step() changes: step after the last backward pass that goes through it, or compute "
+        "what is differentiated anew"
+        if leaf else
+        "change a clone() instead, or write the change out of place (y = y + 1)"
+    )  # fmt: skip
     return (
-        f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place {f'by {place} ' if place else ''}"
-        f"after {node.prim.name} had used it; change a clone() instead, or do it before"
-        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else _ANOMALY_MODE)
+        f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, "
+        f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; {remedy}"
+        + (_recorded(node) or f"{_suspects(node, result)}; retrograde.autograd.detect_anomaly() names both lines for certain")
     )
+
+
+def _suspects(node: Node, result: bool) -> str:
+    from .suspects import suspects  # only an error needs it
+
+    return suspects(node.prim, result)
+
+
+def _recorded(node: Node) -> str:
+    """Where an operation was recorded, as the end of a message, where that is known: under anomaly mode."""
+    return f"\n{describe(node)} was recorded here:\n{node.trace}" if node.trace else ""
 
 
 def _changed(array: Any, seq: int) -> bool:
@@ -319,8 +338,8 @@ def shape_text(array: Any) -> str:
 
 
 def describe(node: Any) -> str:
-    """A node for a message."""
-    return f"{node.prim.name} (operation {node.seq})" if isinstance(node, Node) else "a leaf"
+    """A node for a message: the operation as a program writes it."""
+    return written(node.prim, node.params) if isinstance(node, Node) else "a leaf"
 
 
 def plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
@@ -931,7 +950,7 @@ def _tell(node: Node) -> None:
     """Under anomaly mode: warn that the derivative of an operation cannot be used, and say where it was recorded."""
     warnings.warn(
         f"{describe(node)}: an error in the backward pass"
-        + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
+        + (_recorded(node) or ", recorded without anomaly mode"),
         UserWarning, stacklevel=2,
     )  # fmt: skip
 
@@ -947,8 +966,8 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
         if np.isnan(array).any():
             _tell(node)
             raise error_type(this.cls, GradError)(
-                f"the derivative of {describe(node)} gave nan for operand {i}"
-                + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")
+                f"the derivative of {describe(node)} gave nan for operand {i}; `retrograde run --nan` says of which values, "
+                f"and what usually helps{_recorded(node)}"
             )
 
 

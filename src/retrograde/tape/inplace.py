@@ -22,6 +22,7 @@ from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, producer, tick
+from ..core.notation import called
 from ..core.record import Primitive
 from ..core.specialise import looker
 from ..core.value import LevelArray, V, Value, dtype_of, error_type, make, shape_of
@@ -221,8 +222,8 @@ def check_history(op: str, target: Value) -> None:
         base, leaf = target._base, type(target._node) is Accumulate
         if leaf or (base is not None and type(base._node) is Accumulate and not policy.changes_leaf_views):
             raise error_type(cls, GradError)(
-                f"{op}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while operations "
-                "are recorded; do it under no_grad(), or work on a clone()"
+                f"{called(op)}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while "
+                "operations are recorded; do it under no_grad(), or work on a clone()"
             )
         if base is not None and base._node is None and type(producer(target._node)) is Node:
             raise error_type(cls, GradError)(
@@ -292,7 +293,8 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     if not plain or array.shape != written.shape or array.dtype is not written.dtype:
         if tuple(shape_of(new)) != tuple(shape_of(target)):
             raise error_type(cls, ShapeError)(
-                f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
+                f"{called(op)}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}; "
+                "a change in place keeps the shape: write it out of place (x = x + y)"
             )
         if dtype_of(new) != dtype_of(target):
             new = cast(new, dtype=dtype_of(target))

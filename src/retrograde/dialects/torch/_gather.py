@@ -82,7 +82,8 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     for name, other, off_axis in others:
         if math.prod(shape) and (len(other) or 1) != (len(shape) or 1):
             raise RuntimeError(
-                f"{op}: the index of shape {list(shape)} and {name} of shape {list(other)} must have as many dimensions"
+                f"{op}: the index of shape {list(shape)} and {name} of shape {list(other)} must have as many dimensions; "
+                "give the shorter one an axis with unsqueeze()"
             )
         if any(k > m and not (off_axis and i == axis) for i, (k, m) in enumerate(zip(shape, other))):
             raise RuntimeError(

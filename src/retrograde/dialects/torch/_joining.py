@@ -153,7 +153,8 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     for i, x in enumerate(given):
         if tuple(shape_of(x)) != shape:
             raise RuntimeError(
-                f"stack: all tensors must have one shape, got {list(shape)} and at position {i} {list(shape_of(x))}"
+                f"stack: all tensors must have one shape, got {list(shape)} and at position {i} {list(shape_of(x))}; pad "
+                "them to one, or join them with cat(), which takes axes that differ"
             )
     return st.stack(*_one_dtype(given), axis=axis_of("stack", dim, len(shape) + 1))
 
