@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser docs docs-links bench bench-quick conformance opinfo packages clean
+.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser editors docs docs-links bench bench-quick conformance opinfo packages clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,10 @@ stub-results: $(STAMP) ## what functions give whose annotations do not say it, r
 browser: $(STAMP) ## pages in Chromium through Playwright (the system's: apt-get install chromium); skipped where there is none
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -rs -s -m long tests/browser
+
+editors: $(STAMP) ## what pyright and jedi know of the native API and, with stubs, of programs for the frameworks (pyright loads Node from the network)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[editors]'
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -rs -m long tests/tools/test_editors.py
 
 DOCS_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 

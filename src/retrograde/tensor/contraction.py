@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from .._errors import ShapeError
+from ..core.notation import product_text
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import contraction as con
 from ..ops import reduction as red
@@ -49,7 +50,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     if not a or not b:
         raise ShapeError(f"matmul: 0-d operands have no rows and columns ({tuple(a)} and {tuple(b)}); use multiply()")
     if a[-1] != b[-2 if len(b) > 1 else 0]:
-        raise ShapeError(f"matmul: shapes {tuple(a)} and {tuple(b)} do not fit: {a[-1]} columns, {b[-2:][0]} rows")
+        raise ShapeError(f"matmul: {product_text(a, b)}")
     return _matmul(x, y)
 
 

@@ -29,7 +29,10 @@ def as_dtype(dtype: Any) -> np.dtype:
     """A dtype given as a dtype, a NumPy or Python type or a name; raises TypeError for anything else."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         return __getattr__("bfloat16")
-    return canonical_dtype(np.dtype(dtype))
+    try:
+        return canonical_dtype(np.dtype(dtype))
+    except TypeError:
+        raise TypeError(f"dtype: there is no {dtype!r}; take one of the namespace, such as retrograde.float32") from None
 
 
 class finfo_object(NamedTuple):

@@ -116,6 +116,8 @@ hfft = _along(
     half=True,
 )  # fmt: skip
 ihfft = _along("ihfft", op.ihfftn, "The inverse of `hfft`.", real=True)
+hfftn = _over("hfftn", op.hfftn, "As `hfft` along several axes, given by half of the last one; for the dialects.", half=True)
+ihfftn = _over("ihfftn", op.ihfftn, "The inverse of `hfftn`; for the dialects.", real=True)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:

@@ -249,7 +249,7 @@ def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Tensor:
     given = in_common(*arrays, dtype=dtype)
     shapes = {tuple(shape_of(x)) for x in given}
     if len(shapes) > 1:
-        raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}")
+        raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}; pad them, or join them with concat()")
     return st.stack(*given, axis=axis_of("stack", axis, rank(given[0]) + 1))
 
 

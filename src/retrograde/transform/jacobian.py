@@ -54,7 +54,9 @@ def jacrev(
         chosen = [args[i] for i in positions]
 
         def g(*xs: Any) -> Any:
-            return f(*replaced(args, positions, xs), **kwargs)
+            found = f(*replaced(args, positions, xs), **kwargs)
+            split_aux("jacrev", found, has_aux)  # refuses here, under this name
+            return found
 
         out, pullback, *aux = vjp(g, *chosen, has_aux=has_aux)
         outputs, out_tree = flatten(out)

@@ -95,7 +95,8 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
                 raise TypeError(f"vjp: a cotangent must be an array of its output's shape, got {type(g).__name__}")
             if tuple(shape_of(g)) != tuple(shape_of(y)):
                 raise error_type(type(y)._result, ShapeError)(
-                    f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}"
+                    f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}; "
+                    "they must be the same"
                 )
             given[i] = canonical(g) if isinstance(g, np.ndarray) else g
         return unflatten(record.in_tree, record.pull(given, retain_graph))
