@@ -138,5 +138,5 @@ packages: $(PACKAGES)/.installed ## other people's packages on retrograde, and o
 	$(PACKAGES)/bin/python -m tests.packages.run $(if $(ONLY),--only $(ONLY))
 
 clean: ## remove .venv, caches and what the demo and benchmarks wrote
-	rm -rf $(VENV) $(LOWEST) $(PACKAGES) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) $(PACKAGES) build docs/reference/torch docs/reference/paddle docs/reference/mindspore dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

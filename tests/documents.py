@@ -39,6 +39,11 @@ def blocks(page: Path) -> list[Block]:
     return [Block(m["kind"].strip(), m["text"], text.count("\n", 0, m.start()) + 2) for m in _FENCE.finditer(text)]
 
 
+def programs(page: Path) -> list[str]:
+    """The blocks of Python on a page."""
+    return [block.text for block in blocks(page) if block.kind == "python"]
+
+
 def prose(page: Path) -> str:
     """A page without its blocks and code."""
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -130,16 +135,12 @@ def _commands(found: list[Block], folder: Path) -> list[tuple[int, str, str]]:
             continue
         for command, wanted in re.findall(r"^\$ ([^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", block.text, re.M):
             words = shlex.split(command)
-            assert words[0] in ("retrograde", "python"), f"{page_line(block)}: only these are run, not {words[0]}"
+            assert words[0] in ("retrograde", "python"), f"line {block.line}: only these are run, not {words[0]}"
             run_as = [sys.executable, *(["-m", "retrograde"] if words[0] == "retrograde" else []), *words[1:]]
             done = subprocess.run(run_as, capture_output=True, text=True, check=False, cwd=folder)
             if not _same(wanted, done.stdout + done.stderr):
                 differing.append((block.line, wanted, done.stdout + done.stderr))
     return differing
-
-
-def page_line(block: Block) -> str:
-    return f"line {block.line}"
 
 
 def _same(wanted: str, got: str) -> bool:

@@ -45,6 +45,8 @@ def selected(lines: list[str]) -> list[str]:
         if line.endswith(".py"):
             module = importlib.import_module("retrograde." + line.removesuffix(".py").replace("/", "."))
             mine = {n: x for n, x in names.items() if getattr(x, "__module__", None) == module.__name__}
+            if not mine:
+                raise LookupError(f"{line} defines no public name")
             order = {id(x): i for i, x in reversed(list(enumerate(vars(module).values())))}
             found += sorted(mine, key=lambda n: order.get(id(mine[n]), 0))
         elif line in names:

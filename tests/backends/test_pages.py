@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
+import documents
 import pytest
 
-PAGES = Path(__file__).parents[2] / "docs" / "backends"
+PAGES = documents.ROOT / "docs" / "backends"
 LIBRARIES = {"numpy": "numpy", "dask": "dask", "torch": "torch", "cupy": "cupy", "array-api": "array_api_strict"}
 
 
 @pytest.mark.parametrize("page", LIBRARIES)
 def test_the_page_s_program(page: str) -> None:
-    (program,) = re.findall(r"^```python\n(.*?)^```", (PAGES / f"{page}.md").read_text(encoding="utf-8"), re.S | re.M)
+    (program,) = documents.programs(PAGES / f"{page}.md")
     tried = f"import {LIBRARIES[page]}"
     if subprocess.run([sys.executable, "-c", tried], capture_output=True, check=False).returncode:
         pytest.skip(f"{LIBRARIES[page]} is not installed")

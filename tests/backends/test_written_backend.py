@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
+import documents
 import pytest
 
 pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "backends" / "writing-one.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+BLOCKS = documents.programs(PAGE)
 
 # In a process of its own: the page's backend takes the place of the one that retrograde brings for the standard.
 WORKER = """

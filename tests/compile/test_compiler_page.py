@@ -1,17 +1,17 @@
 """docs/compiler.md: each of its programs prints what the page says."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
+import documents
 import pytest
 
 from retrograde.compile.log import TOPICS
 from retrograde.compile.pipeline import EMITTERS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "compiler.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.S | re.M)
+FILE = documents.ROOT / "docs" / "compiler.md"
+PAGE = FILE.read_text(encoding="utf-8")
+PROGRAMS = documents.programs(FILE)
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))

@@ -3,13 +3,14 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+import documents
 import pytest
 from tools.pages import retrograde
 
-PAGE = (Path(__file__).parents[2] / "docs" / "seeing.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+FILE = documents.ROOT / "docs" / "seeing.md"
+PAGE = FILE.read_text(encoding="utf-8")
+BLOCKS = documents.programs(FILE)
 COMMANDS = re.findall(r"^    \$ retrograde (.+)$", PAGE, re.MULTILINE)
 
 
