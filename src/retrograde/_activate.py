@@ -109,9 +109,10 @@ def active() -> tuple[str, ...]:
 def say_who_answers(error: BaseException) -> None:
     """Add to an error for a name that a dialect's tensor or module has not who answers and what is near, and to others what
     helps (`explain`)."""
-    from .dialects._shared.explained import explain
+    if isinstance(error, Exception):  # what is evaluated after an interrupt makes the interpreter forget that it was one
+        from .dialects._shared.explained import explain
 
-    explain(error)
+        explain(error)
     if isinstance(error, AttributeError):
         from .dialects._shared.tensor_class import note_missing
 

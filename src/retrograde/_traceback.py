@@ -58,7 +58,9 @@ def called_function() -> str:
     frame: FrameType | None = sys._getframe(1)
     name = ""
     while frame is not None and (code := frame.f_code).co_filename.startswith(OWN):
-        if code.co_name == "__init__":  # of a layer, an optimiser
+        if not code.co_filename.startswith(PACKAGE) or code.co_filename.startswith(_MACHINERY):
+            pass
+        elif code.co_name == "__init__":  # of a layer, an optimiser
             name = type(frame.f_locals.get("self")).__name__
         elif code.co_name.isidentifier() and code.co_name[0] != "_" and code.co_name not in _WAYS:
             name = code.co_name
@@ -66,6 +68,8 @@ def called_function() -> str:
     return name
 
 
+_MACHINERY = (f"{PACKAGE}core{os.sep}", f"{PACKAGE}backend{os.sep}")
+"""Where functions carry out what others are called for, as generated code does."""
 _WAYS = frozenset(["forward", "construct", "function", "method", "apply", "operand", "fail", "evaluate", "f", "run", "call"])
 """Names of functions that say nothing of what they compute."""
 

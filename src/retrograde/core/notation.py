@@ -28,9 +28,9 @@ _CALLED = {
 """Records that are called otherwise in programs."""
 
 
-def name_of(prim: Any) -> str:
-    """The name by which programs call an operation."""
-    return _CALLED.get(prim.name, prim.name)
+def name_of(name: str) -> str:
+    """The name by which programs call the operation of a record."""
+    return _CALLED.get(name, name)
 
 
 def written(prim: Any, params: dict[str, Any]) -> str:
@@ -38,7 +38,7 @@ def written(prim: Any, params: dict[str, Any]) -> str:
     if prim.name == "power_by":
         return f"`x ** {params['exponent']}`"
     found = _WRITTEN.get(prim.name)
-    return name_of(prim) if found is None else f"`{found}`"
+    return name_of(prim.name) if found is None else f"`{found}`"
 
 
 def called(name: str) -> str:
@@ -53,7 +53,7 @@ def operation_text(prim: Any, described: str, params: dict[str, Any]) -> str:
     if found:
         return f"`{found}`, of {described}"
     shown = "".join(f", {k}={v!r}" for k, v in params.items() if k not in _OURS and len(repr(v)) < 60)
-    return f"{called_function() or name_of(prim)}({described}{shown})"
+    return f"{called_function() or name_of(prim.name)}({described}{shown})"
 
 
 _OURS = frozenset(["sizes", "check", "lowest", "of", "vector", "left"])

@@ -743,7 +743,7 @@ def _pull(
 
 def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
     """Raise what a rule's kernel raised, over operands that a leaf's new shape does not fit any more, as an error of the pass."""
-    raise error_type(cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}") from error
+    raise error_type(cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}{_recorded(node)}") from error
 
 
 def _joint(this: Run, node: Node, needs: Any) -> tuple[int, ...] | None:

@@ -136,7 +136,7 @@ def _is(x: ast.AST, prim: Any) -> bool:
         return type(x.op) is _SIGNS.get(prim.name)
     if isinstance(x, ast.Call):
         called = x.func.attr if isinstance(x.func, ast.Attribute) else x.func.id if isinstance(x.func, ast.Name) else ""
-        return called in (prim.name, name_of(prim), *_NAMES.get(prim.name, ()))
+        return called in (prim.name, name_of(prim.name), *_NAMES.get(prim.name, ()))
     return False
 
 

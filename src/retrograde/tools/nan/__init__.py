@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.notation import name_of
 from .made import Made, Place
 from .remedies import remedy
 
@@ -49,7 +50,7 @@ class Report:
         if not self.found:
             return self.note or "every value that counts is finite"
         lines = [f"{self.made} begins at {self.place or 'a line that is not known'}" + (f"   {self.text}" if self.text else "")]
-        what = "came in from outside" if not self.operation else f"{self.operation}, {_PHASES[self.phase]}"
+        what = "came in from outside" if not self.operation else f"{name_of(self.operation)}, {_PHASES[self.phase]}"
         lines.append(f"  operation  {what}")
         for i, x in enumerate(self.operands):
             lines.append(f"  operand {i}  {_described(x)}")
@@ -91,7 +92,9 @@ def report_of(found: tuple[Made, str, Place] | None) -> Report:
     made, reached, where = found
     way = made.origin()
     begun = way[-1]
-    steps = [f"{m.operation} ({_PHASES[m.phase]}), {said(m.place)}" if m.operation else said(m.place) for m in way[-2::-1]]
+    steps = [
+        f"{name_of(m.operation)} ({_PHASES[m.phase]}), {said(m.place)}" if m.operation else said(m.place) for m in way[-2::-1]
+    ]
     if len(steps) > STEPS:
         steps[STEPS // 2 : len(steps) - STEPS // 2] = [f"... {len(steps) - STEPS} more"]
     file, line = begun.place
