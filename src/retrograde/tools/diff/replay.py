@@ -36,10 +36,7 @@ from .events import (
 from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide
-from .wide import rules, wide_option, wide_params, wider
-
-FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
-"""What a kernel or a derivative raises that is given something that it does not know."""
+from .wide import FAILURES, Seen, SeenNode, rules, wide_option, wide_params, wider
 
 
 @dataclass
@@ -80,26 +77,6 @@ class Changes:
         """Take over what another one changes."""
         for mine, others in zip(vars(self).values(), vars(other).values()):
             mine.update(others)
-
-
-class _Edge:
-    """What rules ask of an edge: the shape and dtype of what is on the other side."""
-
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, a: np.ndarray) -> None:
-        self.shape, self.dtype = a.shape, a.dtype
-
-
-class _Recorded:
-    """An operation of a record as its derivative's rule sees a node."""
-
-    def __init__(
-        self, prim: Primitive, params: dict[str, Any], edges: Sequence[_Edge | None], outs: Sequence[np.ndarray]
-    ) -> None:
-        self.prim, self.params, self.edges = prim, params, tuple(edges)
-        self.shape, self.dtype = outs[0].shape, outs[0].dtype
-        self.outs = tuple((a.shape, a.dtype) for a in outs)
 
 
 class Replay:
@@ -345,8 +322,8 @@ class Replay:
         if any(a is None and v != ABSENT for a, v in zip((*arrays, *outs), (*e.ins, *e.outs))):
             self.lost.add(e.name)
             return
-        edges = [None if edge[0] == NOWHERE or a is None else _Edge(a) for edge, a in zip(e.edges, arrays)]
-        node = _Recorded(prim, self._params(e), edges, [a for a in outs if a is not None])
+        edges = [None if edge[0] == NOWHERE or a is None else Seen(a.shape, a.dtype) for edge, a in zip(e.edges, arrays)]
+        node = SeenNode(prim, self._params(e), edges, [(a.shape, a.dtype) for a in outs if a is not None])
         several = prim.multi
         out: Any = tuple(outs) if several else outs[0]
         g: Any = tuple(parts.get(i) for i in range(len(outs))) if several else parts[0]
