@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ...tape.engine import fit
+from . import wide
 from .events import (
     ABSENT,
     NOWHERE,
@@ -36,7 +37,10 @@ from .events import (
 from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide
-from .wide import FAILURES, Seen, SeenNode, rules, wide_option, wide_params, wider
+from .wide import rules, wide_option, wide_params, wider
+
+FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
+"""What a kernel or a derivative raises that is given something that it does not know."""
 
 
 @dataclass
@@ -287,9 +291,9 @@ class Replay:
 
     def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
         """Let a gradient be the sum of what has arrived, where that can have become another."""
-        wide = self._sums.get(key)
-        if self._stirred and wide is not None and value not in self._made and self._plain.get(key[0], False):
-            self._put(value, wide)
+        total = self._sums.get(key)
+        if self._stirred and total is not None and value not in self._made and self._plain.get(key[0], False):
+            self._put(value, total)
 
     def _cotangent(self, e: Cotangent) -> None:
         run, operation, output = e.run, e.operation, e.output
@@ -322,8 +326,8 @@ class Replay:
         if any(a is None and v != ABSENT for a, v in zip((*arrays, *outs), (*e.ins, *e.outs))):
             self.lost.add(e.name)
             return
-        edges = [None if edge[0] == NOWHERE or a is None else Seen(a.shape, a.dtype) for edge, a in zip(e.edges, arrays)]
-        node = SeenNode(prim, self._params(e), edges, [(a.shape, a.dtype) for a in outs if a is not None])
+        edges = [None if edge[0] == NOWHERE or a is None else wide.Seen(a.shape, a.dtype) for edge, a in zip(e.edges, arrays)]
+        node = wide.SeenNode(prim, self._params(e), edges, [(a.shape, a.dtype) for a in outs if a is not None])
         several = prim.multi
         out: Any = tuple(outs) if several else outs[0]
         g: Any = tuple(parts.get(i) for i in range(len(outs))) if several else parts[0]

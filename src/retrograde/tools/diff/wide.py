@@ -39,10 +39,6 @@ _WIDER = {
 """The dtypes of arrays that have a twin, and the dtype of that: what is rounded to halves on the way is so there, too."""
 
 
-FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
-"""What a kernel or a derivative raises that is given something that it does not know."""
-
-
 def wider(dtype: Any) -> np.dtype:
     """The dtype in which a twin is kept: double precision for single, any other as it is."""
     return _WIDER.get(dtype, dtype)
@@ -258,7 +254,7 @@ class WideRecorder(Recorder):
         try:
             with np.errstate(all="ignore"):
                 out = compute()
-        except FAILURES:
+        except (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError):
             self._unfollowed(name)
             return None
         return out if type(out) is tuple else (out,)
