@@ -24,7 +24,7 @@ from .forward import CLEARED, CUT, START, Finding
 from .replay import FAILURES, Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
-from .values import apart, as_wide, is_telling, norm_of
+from .values import apart, as_wide, is_telling, norm_of, orders
 from .wide import wide_params, wider
 
 AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
@@ -89,18 +89,13 @@ class Repairs:
 
     def _order(self, va: int, vb: int) -> tuple[int, ...] | None:
         """The order in which A's value has to be read to lie as B's does; None where it lies so."""
-        shape_a, shape_b = self.a.values.shape(va), self.b.values.shape(vb)
-        n = len(shape_a)
-        if n != len(shape_b) or n < 2 or sorted(shape_a) != sorted(shape_b) or n > 5:
-            return None
-        fits = [o for o in itertools.permutations(range(n)) if tuple(shape_a[i] for i in o) == shape_b]
-        fits.sort(key=lambda o: (o != tuple(range(n)), o != tuple(range(n))[::-1]))
+        fits = list(orders(self.a.values.shape(va), self.b.values.shape(vb)))
         x, y = self.a.values.array(va), self.b.values.array(vb)
         if len(fits) > 1 and x is not None and y is not None:
             wide_x, wide_y = as_wide(x), as_wide(y)
             with np.errstate(all="ignore"):
                 fits.sort(key=lambda o: float(np.abs(wide_x.transpose(o) - wide_y).max(initial=0.0)))  # ties: as they were
-        return None if not fits or fits[0] == tuple(range(n)) else fits[0]
+        return None if not fits or fits[0] == tuple(range(len(fits[0]))) else fits[0]
 
     def _lies_across(self) -> bool:
         """Whether the weights that are the same in both programs lie the other way round in B."""
@@ -325,7 +320,7 @@ class Repairs:
             return []
         if given.size == 1 or [n for n in given.shape if n != 1] == [n for n in have.shape if n != 1]:
             return [None]
-        return [*(o for o in _orders(given.ndim) if tuple(given.shape[i] for i in o) == have.shape)][:2]
+        return list(itertools.islice(orders(given.shape, have.shape), 2))
 
     def _later(self, side: Side, number: int, count: int) -> list[int]:
         """The next operations that read, directly or not, what an event makes, before the next backward pass."""
@@ -469,13 +464,3 @@ class Repairs:
                 if isinstance(self.b.events[n], Operation) and facing.get(place, -1) > 0:
                     now = self.a.value_at(mine, self.a.end(facing[place]))
                     changes.operands[n, position] = Force(now, order)
-
-
-def _orders(n: int) -> list[tuple[int, ...]]:
-    """Ways to take the axes of an array, the likely ones first."""
-    if not 2 <= n <= 5:
-        return []
-    swapped = (*range(n - 2), n - 1, n - 2)
-    middle = (0, 2, 1, *range(3, n)) if n > 2 else swapped
-    found = [tuple(range(n))[::-1], swapped, middle, (0, *range(2, n), 1), (0, n - 1, *range(1, n - 1))]
-    return list(dict.fromkeys(o for o in found if o != tuple(range(n))))

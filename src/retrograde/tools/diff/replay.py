@@ -16,6 +16,7 @@ import numpy as np
 
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ...tape.engine import fit
+from . import wide
 from .events import (
     ABSENT,
     NOWHERE,
@@ -80,26 +81,6 @@ class Changes:
         """Take over what another one changes."""
         for mine, others in zip(vars(self).values(), vars(other).values()):
             mine.update(others)
-
-
-class _Edge:
-    """What rules ask of an edge: the shape and dtype of what is on the other side."""
-
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, a: np.ndarray) -> None:
-        self.shape, self.dtype = a.shape, a.dtype
-
-
-class _Recorded:
-    """An operation of a record as its derivative's rule sees a node."""
-
-    def __init__(
-        self, prim: Primitive, params: dict[str, Any], edges: Sequence[_Edge | None], outs: Sequence[np.ndarray]
-    ) -> None:
-        self.prim, self.params, self.edges = prim, params, tuple(edges)
-        self.shape, self.dtype = outs[0].shape, outs[0].dtype
-        self.outs = tuple((a.shape, a.dtype) for a in outs)
 
 
 class Replay:
@@ -310,9 +291,9 @@ class Replay:
 
     def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
         """Let a gradient be the sum of what has arrived, where that can have become another."""
-        wide = self._sums.get(key)
-        if self._stirred and wide is not None and value not in self._made and self._plain.get(key[0], False):
-            self._put(value, wide)
+        total = self._sums.get(key)
+        if self._stirred and total is not None and value not in self._made and self._plain.get(key[0], False):
+            self._put(value, total)
 
     def _cotangent(self, e: Cotangent) -> None:
         run, operation, output = e.run, e.operation, e.output
@@ -345,8 +326,8 @@ class Replay:
         if any(a is None and v != ABSENT for a, v in zip((*arrays, *outs), (*e.ins, *e.outs))):
             self.lost.add(e.name)
             return
-        edges = [None if edge[0] == NOWHERE or a is None else _Edge(a) for edge, a in zip(e.edges, arrays)]
-        node = _Recorded(prim, self._params(e), edges, [a for a in outs if a is not None])
+        edges = [None if edge[0] == NOWHERE or a is None else wide.Seen(a.shape, a.dtype) for edge, a in zip(e.edges, arrays)]
+        node = wide.SeenNode(prim, self._params(e), edges, [(a.shape, a.dtype) for a in outs if a is not None])
         several = prim.multi
         out: Any = tuple(outs) if several else outs[0]
         g: Any = tuple(parts.get(i) for i in range(len(outs))) if several else parts[0]

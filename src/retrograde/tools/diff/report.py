@@ -75,22 +75,25 @@ def _in_general(proof: Proof) -> str:
     return f"The same here; for other inputs that is not proven{f' of {what}' if what else ''}{why}."
 
 
+def _table(*folded: str, kept: Sequence[str]) -> Table:
+    """A table whose last columns are folded, and have the room that is left; the first one most of it."""
+    table = Table(box=None, pad_edge=False, expand=True)
+    for name in kept:
+        table.add_column(name, no_wrap=True)
+    for n, name in enumerate(folded):
+        table.add_column(name, overflow="fold", ratio=None if n else 1)
+    return table
+
+
 def _proof(proof: Proof, answer: Answer) -> RenderableType:
     """The steps of a proof that the programs are the same."""
-    table = Table(box=None, pad_edge=False, expand=True)
-    for name in ("A", "B"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("what both are", overflow="fold", ratio=1)
+    table = _table("what both are", kept=("A", "B"))
     for one in proof.lemmas[:LEMMAS]:
         table.add_row(*(escape(f"{_where(place, file)} {what.partition('(')[0]}") for place, file, what in (
             (one.a, answer.file_a, one.a_what), (one.b, answer.file_b, one.b_what))), escape(one.formula))  # fmt: skip
     if len(proof.lemmas) > LEMMAS:
         table.add_row(f"and {len(proof.lemmas) - LEMMAS} more", "", "")
-    rules = Table(box=None, pad_edge=False, expand=True)
-    for name in ("rule", "times"):
-        rules.add_column(name, no_wrap=True)
-    rules.add_column("what it says", overflow="fold", ratio=1)
-    rules.add_column("where", overflow="fold")
+    rules = _table("what it says", "where", kept=("rule", "times"))
     for name, rule in proof.rules.items():
         on = "" if rule["condition"] == "none" else f"; {rule['condition']}"
         rules.add_row(name, str(rule["times"]), escape(rule["statement"]), escape(f"{rule['domain']}{on}"))
@@ -100,9 +103,7 @@ def _proof(proof: Proof, answer: Answer) -> RenderableType:
 
 def _rules(answer: Answer) -> RenderableType:
     """By which rules values were matched, and differences found."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("rule", "values", "what it says"):
-        table.add_column(name, overflow="fold")
+    table = _table("what it says", kept=("rule", "values"))
     for rule in MATCHERS:
         if rule.name in answer.matched_by:
             table.add_row(rule.name, f"{answer.matched_by[rule.name]:,}", rule.says)
@@ -162,11 +163,7 @@ def _difference(difference: Difference, answer: Answer) -> RenderableType:
 
 def _differences(differences: Sequence[Difference], answer: Answer) -> RenderableType:
     """All differences, the one that contributes most first."""
-    table = Table(box=None, pad_edge=False, expand=True)
-    table.add_column("", no_wrap=True)
-    for name in ("A", "B"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("what", overflow="fold", ratio=2)
+    table = _table("what", kept=("", "A", "B"))
     table.add_column("alone", justify="right", no_wrap=True)
     for one in differences:
         factor = "" if one.factor is None or one.factor < 1.05 else f"×{one.factor:.{'2g' if one.factor < 100 else '0e'}}"

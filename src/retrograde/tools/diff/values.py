@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -166,8 +167,10 @@ def apart(x: np.ndarray, y: np.ndarray, rtol: float) -> Distance:
         own = closest = _between(x, y, SAME)
         if own.relative <= rtol or len(shape_a) < 2:
             return own
-    for layout, order in _layouts(shape_a, shape_b):
-        found = _between(x, y.transpose(order), layout)
+    for order in orders(shape_b, shape_a):
+        if order == tuple(range(x.ndim)):
+            continue
+        found = _between(x, y.transpose(order), TRANSPOSED if x.ndim == 2 else f"axes {order}")
         if found.relative <= rtol:
             return found
         if closest is FAR or found.relative < closest.relative:
@@ -191,17 +194,15 @@ def _of_numbers(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> Distanc
     return Distance(off / max(abs(p), abs(q)), float(off), index, layout)
 
 
-def _layouts(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
-    """The orders in which the axes of a value of shape `b` give shape `a`."""
-    n = len(a)
-    if n != len(b) or n < 2 or n > 5 or sorted(a) != sorted(b):
-        return []
-    reverse = tuple(range(n))[::-1]
-    swapped = (*range(n - 2), n - 1, n - 2)
-    orders = [reverse, swapped] if n > 3 else [reverse]
-    orders += [o for o in itertools.permutations(range(n)) if o not in orders]
-    return [(TRANSPOSED if n == 2 else f"axes {o}", o)
-            for o in orders if o != tuple(range(n)) and tuple(b[i] for i in o) == a]  # fmt: skip
+def orders(shape: Sequence[int], wanted: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The orders in which the axes of one shape give another: as they are, reversed, the last two swapped; then the others."""
+    n = len(shape)
+    if n > 5 or sorted(shape) != sorted(wanted):
+        return
+    own = tuple(range(n))
+    for order in dict.fromkeys((own, own[::-1], (*own[:-2], *own[:-3:-1]), *itertools.permutations(own))):
+        if tuple(shape[i] for i in order) == tuple(wanted):
+            yield order
 
 
 def _between(x: np.ndarray, y: np.ndarray, layout: str) -> Distance:

@@ -12,9 +12,9 @@ import functools
 import importlib
 import pkgutil
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -136,29 +136,28 @@ def _digits(text: str) -> str:
     return text.partition("e")[0].replace(".", "").strip("-0")
 
 
-class _Shape:
+class Seen(NamedTuple):
     """What rules ask of an edge: the shape and dtype of what is on the other side."""
 
-    __slots__ = ("shape", "dtype")
-
-    def __init__(self, shape: Any, dtype: Any) -> None:
-        self.shape, self.dtype = shape, wider(dtype)
+    shape: Any
+    dtype: Any
 
 
-class _WideNode:
-    """A node as its rule sees it in double precision."""
+class SeenNode:
+    """A node as its rule sees it: results are given by shape and dtype."""
 
-    def __init__(self, node: Any) -> None:
-        self.prim, self.params = node.prim, wide_params(node.params)
-        self.edges = _shapes(node.edges)
-        if node.prim.multi:
-            self.outs = tuple((shape, wider(dtype)) for shape, dtype in node.outs)
-        else:
-            self.shape, self.dtype = node.shape, wider(node.dtype)
+    def __init__(self, prim: Primitive, params: dict[str, Any], edges: Iterable[Seen | None], outs: Sequence[Any]) -> None:
+        self.prim, self.params, self.edges, self.outs = prim, params, tuple(edges), tuple(outs)
+        self.shape, self.dtype = self.outs[0]
 
 
-def _shapes(edges: Any) -> tuple[_Shape | None, ...]:
-    return tuple(None if e is None else _Shape(e.shape, e.dtype) for e in edges)
+def _wide_node(node: Any) -> SeenNode:
+    outs = node.outs if node.prim.multi else ((node.shape, node.dtype),)
+    return SeenNode(node.prim, wide_params(node.params), _shapes(node.edges), [(shape, wider(dtype)) for shape, dtype in outs])
+
+
+def _shapes(edges: Any) -> tuple[Seen | None, ...]:
+    return tuple(None if e is None else Seen(e.shape, wider(e.dtype)) for e in edges)
 
 
 def wide_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -332,13 +331,13 @@ class WideRecorder(Recorder):
         if isinstance(node.prim, Primitive) and not run.wrap and node.packed is None:
             saved = self._saved(node.saved or ())
             known = self._received
-            wide = self._computed(node.prim.name, lambda: node.prim.pull(_WideNode(node), saved, known, _shapes(needs)))
+            wide = self._computed(node.prim.name, lambda: node.prim.pull(_wide_node(node), saved, known, _shapes(needs)))
         for i, (edge, r) in enumerate(zip(needs, results)):
             if edge is None or r is None:
                 continue
             a, _ = inside(r)
             w = self._twins.of(a) if wide is None or wide[i] is None else inside(wide[i])[0]
-            w = fit(w, _Shape(edge.shape, edge.dtype))
+            w = fit(w, Seen(edge.shape, wider(edge.dtype)))
             key = (run.number, edge.node, edge.index) if type(edge) is Slot else (run.number, edge, 0)
             before = self._sums.get(key)
             self._sums[key] = np.array(w) if before is None else before + w

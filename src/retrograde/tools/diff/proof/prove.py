@@ -10,7 +10,7 @@ without the tape, is one of which no derivative is taken.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ from ..events import (
 from ..record import dtype_named
 from ..results import Result
 from ..side import Side
-from ..values import as_wide
+from ..values import as_wide, orders
 from .algebra import Algebra, TooLarge
 from .meaning import DEFINITIONS, Meaning, Tensor, Unknown, step
 
@@ -111,7 +111,7 @@ class Prover:
         if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
             return False
         x, y = (self.tensor(side, v) for side, v in zip(self.sides, result.known))
-        return any(Tensor(x.shape, x.term) == self._seen(y, order) for order in _orders(y.shape, x.shape))
+        return any(Tensor(x.shape, x.term) == self._seen(y, order) for order in orders(y.shape, x.shape))
 
     def _seen(self, x: Tensor, order: Sequence[int]) -> Tensor:
         return x if list(order) == list(range(len(x.shape))) else self.meaning.permuted(x, order)
@@ -305,7 +305,7 @@ class Prover:
 
     def _lying(self, mine: Tensor, x: np.ndarray, y: np.ndarray) -> Tensor | None:
         """A tensor as it lies in an array of the same content; None where the content is another."""
-        for order in _orders(mine.shape, y.shape):
+        for order in orders(mine.shape, y.shape):
             if np.array_equal(as_wide(x.transpose(order)), as_wide(y), equal_nan=True):
                 return self._seen(mine, order)
         return None
@@ -436,20 +436,6 @@ def _passes(side: Side) -> dict[int, _Pass]:
         if isinstance(side.events[number], Operation) and (not run.again or not side.same_line(number, begun)):
             run.own = True
     return found
-
-
-def _orders(shape: Sequence[int], wanted: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The orders of axes in which one shape is the other."""
-    n = len(shape)
-    if n > 5 or sorted(shape) != sorted(wanted):
-        return
-    orders = [tuple(range(n))]
-    if n > 1:
-        orders += [tuple(range(n))[::-1], (*range(n - 2), n - 1, n - 2)]
-        orders += itertools.permutations(range(n)) if n < 5 else ()
-    for order in dict.fromkeys(orders):
-        if tuple(shape[i] for i in order) == tuple(wanted):
-            yield order
 
 
 def _written(x: Any) -> float:
