@@ -114,11 +114,11 @@ def shown(functions: dict[str, Any], dialect: str, package: str) -> None:
     """Add the examples of the vocabulary to the docstrings of a package's functions."""
     from . import vocabulary
 
-    for name in vocabulary.functions():
-        f = functions.get(name)
-        doc = getattr(f, "__doc__", None) or ""
-        if isinstance(f, FunctionType) and ">>>" not in doc:
+    for name, f in functions.items():
+        if name[0] == "_" or not isinstance(f, FunctionType) or ">>>" in (doc := f.__doc__ or ""):
+            continue
+        if lines := vocabulary.function(dialect, package, name):
             code = getattr(f, "__wrapped__", f).__code__
             options = _options(name, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-            lines = [doc.rstrip(), options, "Example:", *vocabulary.function(dialect, package, name)]
-            f.__doc__ = "\n\n".join(filter(None, lines)).replace("\n", "\n    ") + "\n    "
+            parts = [doc.rstrip(), options, "Example:", *lines]
+            f.__doc__ = "\n\n".join(filter(None, parts)).replace("\n", "\n    ") + "\n    "
