@@ -28,7 +28,11 @@ def filled(op: str, sizes: Sequence[int], count: int, error: type[Exception], em
         return tuple(full)
     elif not known:
         raise error(f"{op}: with a size of 0 beside it, -1 in {list(sizes)} is ambiguous")
-    raise error(f"{op}: {count} elements do not fit the shape {list(sizes)}")
+    room = known if free < 0 else count // known * known
+    raise error(
+        f"{op}: {count} elements do not fit the shape {list(sizes)}, which has room for {room}; one size may be -1 and is "
+        "then computed"
+    )
 
 
 def broadcast(op: str, have: Sequence[int], sizes: Sequence[int], error: type[Exception]) -> tuple[int, ...]:
@@ -44,6 +48,9 @@ def broadcast(op: str, have: Sequence[int], sizes: Sequence[int], error: type[Ex
         if n == -1:
             full[extra] = old
         elif n < 0 or (old != n and old != 1):
-            raise error(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(sizes)}")
+            raise error(
+                f"{op}: a tensor of shape {list(have)} does not broadcast to {list(sizes)}; only axes of size 1 do, tile() or "
+                "repeat() copies others"
+            )
         extra += 1
     return tuple(full)

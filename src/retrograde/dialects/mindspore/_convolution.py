@@ -31,8 +31,8 @@ def convolve(
     groups = integer(op, "groups", groups)
     if x.shape[1] != w.shape[1] * groups and not w.shape[0] % groups:
         raise (ValueError if axes == 3 else RuntimeError)(
-            f"{op}: a weight of shape {w.shape} with {groups} groups takes {w.shape[1] * groups} channels, but the input "
-            f"of shape {x.shape} has {x.shape[1]}"
+            f"{op}: a weight of shape {w.shape} with {groups} groups takes {w.shape[1] * groups} channels, but the input of "
+            f"shape {x.shape} has {x.shape[1]}{windows.misplaced_channels(x.shape, w.shape[1] * groups)}"
         )
     b = None if bias is None else tensor_argument(op, bias, "bias")
     plan = windows.convolution(op, x.shape, w.shape, None if b is None else b.shape, stride, padding, dilation,

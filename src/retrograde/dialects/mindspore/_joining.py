@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.notation import joined_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...ops import triangular
@@ -48,7 +49,7 @@ def _cat(op: str, tensors: Any, axis: Any) -> Any:
     i = axis_of(op, axis, n)
     shapes = [tuple(shape_of(x)) for x in parts]
     if not n or any(len(s) != n or s[:i] + s[i + 1 :] != shapes[0][:i] + shapes[0][i + 1 :] for s in shapes):
-        raise ValueError(f"{op}: shapes {shapes} differ in more than axis {i}")
+        raise ValueError(f"{op}: {joined_text(shapes, i)}")
     return st.concatenate(*parts, axis=i)
 
 

@@ -53,7 +53,7 @@ def embedding(input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = 
 
     at, table = tensor_argument("embedding", input), tensor_argument("embedding", weight, "weight")
     if dtype_of(at).kind not in "iu":
-        raise TypeError(f"embedding: input must be an integer Tensor, got {at.dtype}")
+        raise TypeError(f"embedding: input must be an integer Tensor, got {at.dtype}; convert it with .astype(ms.int32)")
     if padding_idx is not None:
         padding_idx = axis_of("embedding", padding_idx, table.shape[0], "padding_idx")
     if max_norm is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.notation import product_text
 from ...core.value import dtype_of
 from ...ops import structural as st
 from ...tensor import contraction as native
@@ -32,7 +33,7 @@ def transposed(x: Any) -> Any:
 
 def _product(op: str, x: Any, y: Any) -> Any:
     if x.shape[-1] != y.shape[-2] or x.shape[:-2] != y.shape[:-2]:
-        raise ValueError(f"{op}: matrices of shapes {x.shape} and {y.shape} cannot be multiplied")
+        raise ValueError(f"{op}: {product_text(x.shape, y.shape)}")
     return matmul(x, y)
 
 mm = row("mm", lambda input, mat2: _product("mm", _ranked("mm", input, 2), _ranked("mm", mat2, 2, "mat2")),

@@ -143,8 +143,7 @@ def _fractional(name: str, axes: int) -> Function:
         if (output_size is None) == (output_ratio is None):
             raise ValueError(f"{name}: give output_size or output_ratio, and not both")
         if output_size is None:
-            ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
-            parts = tuple(int(n * r) for n, r in zip(size, ratios))
+            parts = windows.fractional_parts(size, output_ratio)
         else:
             parts = per_axis(name, "output_size", output_size, axes)
         if any(n + k - 1 > m for n, k, m in zip(parts, kernel, size)):
@@ -180,20 +179,14 @@ def _unpool(axes: int) -> None:
     name = f"max_unpool{axes}d"
 
     def f(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Any:
-        from ...ops.pooling import unpool
-        from ._sizes import per_axis
-
         values, places = single(name, x, FLOATING), tensor_argument(name, indices, "indices")
         if values.shape != places.shape or values.ndim not in (axes + 1, axes + 2):
             raise ValueError(f"{name}: x {values.shape} and indices {places.shape} must have one shape of {axes + 2} axes")
         kernel = per_axis(name, "kernel_size", kernel_size, axes)
         steps = kernel if stride is None else per_axis(name, "stride", stride, axes)
         pads = per_axis(name, "padding", padding, axes)
-        if output_size:
-            size = integers(name, "output_size", output_size)[-axes:]
-        else:
-            size = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(values.shape[-axes:], steps, pads, kernel))
-        return unpool(values, to_dtype(places, as_dtype("int64")), size=size)
+        size = integers(name, "output_size", output_size)[-axes:] if output_size else None
+        return windows.unpool(name, values, to_dtype(places, as_dtype("int64")), kernel, steps, pads, size, near=False)
 
     f.__doc__ = "Zeros with the elements of a max-pooled tensor where they came from."
     api(name, method=False)(f)

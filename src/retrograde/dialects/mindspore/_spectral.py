@@ -61,22 +61,8 @@ def _over(op: str, many: Function, input: Any, s: Any, dim: Any, norm: Any) -> A
     axes = None if dim is None else tuple(axis_of(op, a, x.ndim, "dim") for a in integers(op, "dim", dim))
     return many(x, s=None if s is None else integers(op, "s", s), axes=axes, norm=norm or "backward")
 
-_SWAPPED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
-
-
-def _hfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The transform of a Hermitian signal is real: the inverse real transform of its conjugate."""
-    return native_fft.irfftn(st.conj(x), s=s, axes=axes, norm=_SWAPPED[norm])
-
-
-def _ihfftn(x: Any, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    return st.conj(native_fft.rfftn(x, s=s, axes=axes, norm=_SWAPPED[norm]))
-
-for _name, _many in (
-    ("fft", native_fft.fftn), ("ifft", native_fft.ifftn), ("rfft", native_fft.rfftn), ("irfft", native_fft.irfftn),
-    ("hfft", _hfftn), ("ihfft", _ihfftn),
-):  # fmt: skip
-    _several(_name, _many)
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    _several(_name, getattr(native_fft, f"{_name}n"))
 
 
 def _shift(name: str, move: Function) -> None:

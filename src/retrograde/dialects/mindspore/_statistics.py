@@ -11,11 +11,12 @@ from ...ops import elementwise as ew
 from ...ops import reduction as rd
 from ...ops import structural as st
 from ...tensor import linalg as native_linalg
+from ...tensor.covariances import covariance
 from .._shared.axes import axes_of, axis_of
 from ._api import api
 from ._binary import clip_by_value, div, maximum, mul
 from ._promote import FLOAT, FLOATING, single, tensor_argument
-from ._reductions import _in_dtype, _mean, _reduced, _sum, with_positions
+from ._reductions import _in_dtype, _reduced, _sum, with_positions
 
 
 def euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -168,31 +169,11 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     x = single("cov", input, FLOAT)
     if len(shape_of(x)) > 2:
         raise ValueError(f"cov: wanted at most two axes, got shape {tuple(shape_of(x))}")
-    if len(shape_of(x)) < 2:
-        x = st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
-        scalar = True
-    else:
-        scalar = False
-    d = dtype_of(x)
-    n = shape_of(x)[1]
-    weights: Any = None
-    for w in (fweights, aweights):
-        if w is not None:
-            w = st.cast(tensor_argument("cov", w, "weights"), dtype=d)
-            weights = w if weights is None else weights * w
-    if weights is None:
-        total: Any = n
-        centre = _mean(x, axis=(1,), keepdims=True)
-        norm: Any = n - correction
-        deviations = x - centre
-        out = deviations @ st.transpose(deviations, axes=(1, 0)) / norm
-    else:
-        total = sum(weights)
-        centre = sum(x * weights, 1, True) / total
-        deviations = x - centre
-        if aweights is None:
-            norm = total - correction
-        else:
-            norm = total - correction * sum(weights * st.cast(aweights, dtype=d)) / total
-        out = (deviations * weights) @ st.transpose(deviations, axes=(1, 0)) / norm
-    return st.reshape(out, shape=()) if scalar else out
+    rows = x if len(shape_of(x)) == 2 else st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
+    frequency, importance = (
+        None if w is None else st.cast(tensor_argument("cov", w, "weights"), dtype=dtype_of(x)) for w in (fweights, aweights)
+    )
+    weights = importance if frequency is None else frequency if importance is None else frequency * importance
+    products, freedom = covariance(rows, weights, importance, correction)
+    out = products / freedom
+    return out if rows is x else st.reshape(out, shape=())

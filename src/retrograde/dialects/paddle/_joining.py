@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import ShapeError
+from ...core.notation import joined_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import manipulation as mani
@@ -44,7 +45,7 @@ def concat(x: Any, axis: Any = 0, name: Any = None) -> Any:
     given = [v for v, shape in zip(given, shapes) if shape != (0,)] or given[:1]
     rest = {(*shape[:i], *shape[i + 1 :]) for shape in shapes if shape != (0,)}
     if len(rest) > 1:
-        raise ValueError(f"concat: the shapes {[list(s) for s in shapes]} must agree in all axes but axis {i}")
+        raise ValueError(f"concat: {joined_text(shapes, i)}")
     return st.concatenate(*given, axis=i)
 
 

@@ -13,8 +13,7 @@ from ...ops import distance
 from ...ops import elementwise as ew
 from ...ops import reduction as red
 from ...ops import structural as st
-from ...ops.contraction import matmul
-from ...ops.triangular import diagonal
+from ...tensor.covariances import correlations, covariance
 from .._shared.axes import axis_of
 from ._api import api
 from ._binary import same_dtype
@@ -47,34 +46,22 @@ def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aw
         raise TypeError(f"cov: wanted a floating tensor, got {x.dtype}")
     rows = st.reshape(x, shape=(1, shape_of(x)[0])) if ndim == 1 else x if rowvar else x.T
     n = shape_of(rows)[1]
-    weights = None
+    weights = importance = None
     if fweights is not None:
         weights = to_dtype(_weights("cov", "fweights", fweights, n), x.dtype)
     if aweights is not None:
         importance = to_dtype(_weights("cov", "aweights", aweights, n), x.dtype)
         weights = importance if weights is None else weights * importance
-    if weights is None:
-        d = rows - rows.mean(1, True)
-        other, left = d, float(n - bool(ddof))
-    else:
-        total = weights.sum()
-        d = rows - (rows * weights).sum(1, keepdim=True) / total
-        other = d * weights
-        lost: Any = total / total if aweights is None else (weights * importance).sum() / total
-        left = total - lost if ddof else total
-    found = matmul(d, other.T) / left
+    products, freedom = covariance(rows, weights, importance, int(bool(ddof)))
+    found = products / freedom
     return st.reshape(found, shape=()) if shape_of(found) == (1, 1) else found
 
 
 @api(function=False)
 def corrcoef(x: Any, rowvar: bool = True, name: Any = None) -> Any:
     """The matrix of correlation coefficients of variables in rows (in columns without `rowvar`)."""
-    c = cov(x, rowvar)
-    if not shape_of(c):
-        return c / c
-    spread = diagonal(c, offset=0, axis1=0, axis2=1).sqrt()
-    n = shape_of(spread)[0]
-    return (c / st.reshape(spread, shape=(n, 1)) / st.reshape(spread, shape=(1, n))).clip(-1, 1)
+    c = correlations(cov(x, rowvar))
+    return c.clip(-1, 1) if shape_of(c) else c
 
 
 # ------------------------------------------------------------------------------------------ distances

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import aval_of
+from ...core.notation import product_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import contraction as ct
 from ...ops import structural as st
@@ -103,7 +104,7 @@ def _inner(op: str, x: Any, y: Any) -> None:
     """Raise RuntimeError where the inner sizes of a product differ."""
     a, b = shape_of(x), shape_of(y)
     if a[-1] != (b[0] if len(b) == 1 else b[-2]):
-        raise RuntimeError(f"{op}: tensors of shapes {list(a)} and {list(b)} cannot be multiplied")
+        raise RuntimeError(f"{op}: {product_text(a, b)}")
 
 
 # ------------------------------------------------------------------------------------------ matrix products

@@ -17,6 +17,7 @@ from ....core.value import Value, dtype_of
 from ....ops import structural as st
 from ....tensor import linalg
 from ....tensor import numpy_shapes as _shapes
+from ....tensor.covariances import correlations
 from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
 from ..._shared.registry import defined as _defined
@@ -374,11 +375,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlation coefficients of the rows (or columns)."""
-    c = cov(x, y, rowvar)
-    if not c.ndim:
-        return _in(dtype, c / c)
-    deviations = _F["sqrt"](_F["diagonal"](c))
-    return _in(dtype, c / deviations[:, None] / deviations[None, :])
+    return _in(dtype, correlations(cov(x, y, rowvar)))
 
 
 norm = _defined("norm", lambda x, ord=None, axis=None, keepdims=False: _statistics.norm(_floated(x), ord, axis, keepdims),

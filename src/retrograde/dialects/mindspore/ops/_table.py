@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.notation import product_text
 from ....core.unwrap import constant
 from ....core.value import Value, dtype_of
 from ....ops import elementwise as ew
@@ -119,7 +120,7 @@ def _product(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool, op: str = 
     a = _matmul.transposed(a) if transpose_a else a
     b = _matmul.transposed(b) if transpose_b else b
     if a.shape[-1] != b.shape[-2] or not _fit(a.shape[:-2], b.shape[:-2]):
-        raise ValueError(f"{op}: matrices of shapes {a.shape} and {b.shape} cannot be multiplied")
+        raise ValueError(f"{op}: {product_text(a.shape, b.shape)}")
     return F["matmul"](a, b)
 
 

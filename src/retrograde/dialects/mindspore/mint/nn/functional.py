@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .....learn import losses as formulas
 from ...._shared.documents import shown
+from ...._shared.losses import Losses
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
 from ... import _activations, _convolution, _dropout, _losses, _normalization, _pooling, _resample, _statistics
@@ -34,7 +36,9 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The logarithm of softmax along an axis."""
-    return _activations.log_softmax(input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim)
+    return _activations.log_softmax(
+        input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim
+    )
 
 
 def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
@@ -196,9 +200,9 @@ def _avg_pool(op: str, axes: int) -> Function:
 avg_pool1d, avg_pool2d, avg_pool3d = of_axes("avg_pool{}d", "The means of windows of {x}.", _avg_pool)
 
 
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
-    return _losses.smooth_l1_loss(input, target, beta, reduction)
+_loss = Losses(formulas.check_reduction)
+smooth_l1_loss = _loss("smooth_l1_loss", "input, target, reduction='mean', beta=1.0", formulas.SMOOTH_L1, _losses.together,
+                       checks="beta: number > 0", error=RuntimeError)  # fmt: skip
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
@@ -212,22 +216,20 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
     return _losses.nll_loss(input, target, weight, ignore_index, reduction)
 
 
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
-    """The cross entropy of probabilities and targets in [0, 1]."""
-    return _losses.binary_cross_entropy(input, target, weight, reduction)
-
-
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = "mean",
-                                     pos_weight: Any = None) -> Any:  # fmt: skip
-    """The cross entropy of the sigmoids of the input and targets in [0, 1]."""
-    return _losses.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+binary_cross_entropy = _loss("binary_cross_entropy", "input, target, weight=None, reduction='mean'",
+                             formulas.BINARY_CROSS_ENTROPY, _losses.probabilities, lowest=_losses.LOWEST)  # fmt: skip
+binary_cross_entropy_with_logits = _loss(
+    "binary_cross_entropy_with_logits", "input, target, weight=None, reduction='mean', pos_weight=None",
+    formulas.BINARY_CROSS_ENTROPY_WITH_LOGITS, _losses.logits,
+)  # fmt: skip
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
     if not log_target:
         return _losses.kl_div(input, target, reduction)
-    return _losses.formulas.divergence(_F["exp"](target) * (target - input), reduction, "kl_div", input.shape)
+    formulas.check_reduction("kl_div", reduction, "batchmean")
+    return formulas.divergence(_F["exp"](target) * (target - input), reduction, input.shape)
 
 
 shown(globals(), "mindspore", "mint.nn.functional")

@@ -8,6 +8,7 @@ from typing import Any
 from .....learn import initialise
 from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
+from ...._shared.layers import shown
 from ... import _dropout, _linear
 from ..._api import FUNCTIONS
 from ..._dtype import float32
@@ -128,9 +129,7 @@ class BiDense(Cell):
     def construct(self, input1: Any, input2: Any) -> Any:
         return _linear.bidense(input1, input2, self.weight, self.bias)
 
-    def extend_repr(self) -> str:
-        return (f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, "
-                f"output_channels={self.out_channels}, has_bias={self.has_bias}")  # fmt: skip
+    extend_repr = shown("in1_channels, in2_channels, output_channels:out_channels, has_bias", "extend_repr")
 
 
 class Identity(Cell):
@@ -252,9 +251,9 @@ class Embedding(Cell):
     def construct(self, ids: Any) -> Any:
         return _rows("Embedding", ids, self.embedding_table)
 
-    def extend_repr(self) -> str:
-        return (f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
-                f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}")  # fmt: skip
+    extend_repr = shown(
+        "vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx", "extend_repr"
+    )
 
 
 class EmbeddingLookup(Cell):

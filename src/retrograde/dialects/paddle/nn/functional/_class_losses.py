@@ -11,7 +11,6 @@ from .....core.unwrap import concrete
 from .....core.value import dtype_of, ndim_of, shape_of
 from .....learn import losses as formulas
 from .....learn.losses import check_reduction, reduced
-from .....ops import ctc
 from .....ops import elementwise as ew
 from .....ops import loss_classes as lc
 from .....ops import reduction as rd
@@ -19,10 +18,11 @@ from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
 from .....ops.indexing import take, take_along_axis
+from ...._shared.losses import lengths, one_shape
 from ..._api import aliases, deprecated, to_dtype
-from ..._tensor import from_array
 from ._arguments import axis_of, fixed, floating, move_axis, squeezed, tensor_argument
 from ._distances import label_smooth
+from ._losses import loss
 
 _INT64 = np.dtype(np.int64)
 
@@ -176,12 +176,16 @@ def softmax_with_cross_entropy(
         out = _soft(op, x, y, None, "none", axis, True)
     else:
         if ndim_of(y) != ndim_of(x):
-            raise ValueError(f"{op}: labels {list(shape_of(y))} need the axes of the logits {list(shape_of(x))}, with one class")
+            raise ValueError(
+                f"{op}: labels {list(shape_of(y))} need the axes of the logits {list(shape_of(x))}, with one class"
+            )
         y, _ = _class_numbers(op, x, y, axis)
         out = _hard(op, sm.log_softmax(x, axis=axis), y, None, ignore_index, "none", axis)
         shape = tuple(shape_of(x))
         out = st.reshape(out, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
-    return (out, sm.softmax(fixed(x), axis=axis)) if return_softmax else out  # through the softmax no gradient flows there
+    return (
+        (out, sm.softmax(fixed(x), axis=axis)) if return_softmax else out
+    )  # through the softmax no gradient flows there
 
 
 def nll_loss(
@@ -228,25 +232,24 @@ def multi_margin_loss(
     return reduced(losses if weight is None else losses * take(weight, at, axis=0), reduction, op)
 
 
-def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
-    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over the labels, which -1 ends."""
-    op = "multi_label_margin_loss"
-    check_reduction(op, reduction)
+def _label_lists(op: str, input: Any, label: Any) -> tuple[Any, Any]:
     x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
-    if ndim_of(x) != 2 or tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: wanted input and label of one shape (N, C), got {list(shape_of(x))} and "
-                         f"{list(shape_of(y))}")  # fmt: skip
-    return lc.multilabel_margin_loss(x, to_dtype(y, _INT64), reduction=reduction)
+    one_shape(op, x, y)
+    if ndim_of(x) != 2:
+        raise ValueError(f"{op}: wanted input and label of shape (N, C), got {list(shape_of(x))}")
+    return x, to_dtype(y, _INT64)
+
+
+multi_label_margin_loss = loss(
+    "multi_label_margin_loss", "input, label, reduction='mean'", formulas.MULTILABEL_MARGIN, _label_lists
+)
 
 
 # ------------------------------------------------------------------------------------------ sequences
 
 
 def _lengths(op: str, name: str, x: Any, n: int) -> np.ndarray:
-    plain = concrete(op, tensor_argument(op, x, name)).reshape(-1).astype(np.int64)
-    if plain.shape != (n,) or (plain < 0).any():
-        raise ValueError(f"{op}: {name} must hold a length for each of {n} elements, got {plain.tolist()}")
-    return plain
+    return lengths(op, name, tensor_argument(op, x, name), n, ValueError)
 
 
 def ctc_loss(
@@ -274,11 +277,9 @@ def ctc_loss(
     if norm_by_times:  # in the gradient only, as PaddlePaddle has it
         scaled = logs / np.maximum(frames, 1).astype(dtype_of(x)).reshape(1, n, 1)
         logs = scaled + (logs - scaled).detach()
-    losses = ctc.ctc_loss(logs, ctc.with_blanks(rows[:, :longest], blank), frames, counts,
-                          zero_infinity=bool(zero_infinity), normalised=True)  # fmt: skip
-    if reduction == "mean":
-        losses = losses / np.maximum(counts, 1).astype(dtype_of(x))
-    return reduced(losses, reduction)
+    return formulas.ctc(
+        logs, rows[:, :longest], frames, counts, blank=blank, reduction=reduction, zero_infinity=zero_infinity
+    )
 
 
 def rnnt_loss(
@@ -297,7 +298,9 @@ def rnnt_loss(
     frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
     rows = concrete(op, tensor_argument(op, label, "label")).astype(np.int64)
     if rows.shape != (n, width - 1) or (frames > duration).any() or (frames < 1).any() or (counts >= width).any():
-        raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit the input {[n, duration, width, classes]}")
+        raise ValueError(
+            f"{op}: labels {list(rows.shape)} or lengths do not fit the input {[n, duration, width, classes]}"
+        )
     if not 0 <= blank < classes or (rows.size and not 0 <= rows.min() <= rows.max() < classes):
         raise ValueError(f"{op}: blank and labels must be among {classes} classes")
     losses = formulas.transducer(x, rows, frames, counts, blank, float(fastemit_lambda))
@@ -337,7 +340,9 @@ def hsigmoid_loss(
     if bias is not None:
         logits = logits + take(st.reshape(bias, shape=(int(bias.size),)), rows, axis=0)
     logits = logits * used.astype(dtype_of(x))
-    return rd.sum(softplus(logits, beta=1.0, threshold=1e9) - logits * codes.astype(dtype_of(x)), axis=(1,), keepdims=True)
+    return rd.sum(
+        softplus(logits, beta=1.0, threshold=1e9) - logits * codes.astype(dtype_of(x)), axis=(1,), keepdims=True
+    )
 
 
 def adaptive_log_softmax_with_loss(
@@ -349,8 +354,6 @@ def adaptive_log_softmax_with_loss(
     Raises ValueError for labels outside the classes.
     """
     op = "adaptive_log_softmax_with_loss"
-    from .....ops.indexing import take, take_along_axis
-
     x = floating(op, input, "input")
     numbers = concrete(op, label).astype(np.int64)
     bounds = [0, *cutoffs]
@@ -362,18 +365,6 @@ def adaptive_log_softmax_with_loss(
             f"{op}: labels must be in [0, {bounds[-1] - 1}], got {int(numbers.min())} to {int(numbers.max())}"
         )
     head = x @ head_weight
-    head = sm.log_softmax(head if head_bias is None else head + head_bias, axis=1)
-    cluster = np.searchsorted(np.asarray(bounds[1:]), numbers, side="right")
-    column = np.where(cluster == 0, numbers, bounds[1] + cluster - 1)
-    out = take_along_axis(head, column[:, None], axis=1)
-    for k, tail in enumerate(tail_weights, 1):
-        inside = np.flatnonzero(cluster == k)
-        if inside.size:
-            logs = sm.log_softmax(take(x, inside, axis=0) @ tail[0] @ tail[1], axis=1)
-            own = take_along_axis(logs, (numbers[inside] - bounds[k])[:, None], axis=1)
-            spread = np.zeros((len(numbers), len(inside)), dtype_of(x))
-            spread[inside, np.arange(len(inside))] = 1
-            out = out + from_array(spread) @ own
-    out = st.reshape(out, shape=(len(numbers),))
-    loss = -rd.mean(out, axis=(0,), keepdims=False)
-    return (st.reshape(out, shape=()) if single else out), loss
+    tails = [lambda rows, tail=tail: rows @ tail[0] @ tail[1] for tail in tail_weights]
+    out = formulas.adaptive_logs(x, numbers, head if head_bias is None else head + head_bias, tails, bounds)
+    return (st.reshape(out, shape=()) if single else out), -rd.mean(out, axis=(0,), keepdims=False)

@@ -23,7 +23,10 @@ def _shapes(op: str, x: Any, weight: Any, axes: int) -> tuple[Sizes, Sizes]:
     size, w = tuple(shape_of(x)), tuple(shape_of(weight))
     for name, shape in (("x", size), ("weight", w)):
         if len(shape) != axes + 2:
-            raise ValueError(f"{op}: {name} must have {axes + 2} dimensions, got shape {list(shape)}")
+            raise ValueError(
+                f"{op}: {name} must have {axes + 2} dimensions, got shape {list(shape)}"
+                + ("; give a single image a batch with unsqueeze(0)" if name == "x" and len(shape) == axes + 1 else "")
+            )
     return size, w
 
 

@@ -29,7 +29,8 @@ def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> An
     d, w = dtype_of(x), shape_of(weight)
     if len(w) != 2 or not shape_of(x) or shape_of(x)[-1] != w[0]:
         raise ValueError(
-            f"linear: an input of shape {list(shape_of(x))} does not fit a weight of shape {list(w)} (in, out)"
+            f"linear: an input of shape {list(shape_of(x))} does not fit a weight of shape {list(w)} (in, out): the last "
+            "size of the input must be the first of the weight (a layer's in_features)"
         )
     if dtype_of(weight) != d or (bias is not None and dtype_of(bias) != d):
         raise ValueError(f"linear: x is {FROM_NUMPY[d]}; weight and bias must have the same dtype")
@@ -63,7 +64,7 @@ def embedding(
     op = "embedding"
     tensor_argument(op, x), floating(op, weight, "weight")
     if FROM_NUMPY[dtype_of(x)].label not in _INTEGERS:
-        raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}")
+        raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}; convert it with .astype('int64')")
     rows = length_of(op, shape_of(weight), 0)
     padding = None
     if padding_idx is not None:

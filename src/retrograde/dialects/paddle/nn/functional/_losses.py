@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from .....ops.activation import relu, sigmoid
 from .....ops.comparison import equal
 from .....ops.structural import broadcast_to, reshape
 from ...._shared.axes import length_of
+from ...._shared.losses import Losses, one_shape, variance
 from ..._api import to_dtype
 from ..._promote import pair
 from ._arguments import constant, fixed, floating, tensor_argument
@@ -48,10 +48,22 @@ def _common(op: str, x: Any, y: Any) -> tuple[Any, Any]:
     return x, y
 
 
-def _weighted(op: str, losses: Any, weight: Any, reduction: str) -> Any:
-    """Losses times weights, reduced; the mean is over the losses."""
-    return reduced(ew.multiply(*pair(op, losses, weight)), reduction, op)
+def _weighing(what: formulas.Loss) -> formulas.Loss:
+    """A loss whose weights have gradients and a dtype of their own; the mean is over the losses."""
 
+    def value(x: Any, y: Any, weight: Any, *more: Any, reduction: str, **options: Any) -> Any:
+        if weight is None:
+            return what.value(x, y, None, *more, reduction=reduction, **options)
+        losses = what.value(x, y, None, *more, reduction="none", **options)
+        return reduced(ew.multiply(*pair("weight", losses, weight)), reduction)
+
+    return what._replace(value=value)
+
+
+_ENDS = "reduction='mean'"
+loss = Losses(
+    check_reduction, also="name: str | None = None", called={"epsilon": "eps", "distance_function": "distance"}
+)
 
 # ------------------------------------------------------------------------------------------ differences
 
@@ -73,10 +85,7 @@ def square_error_cost(input: Any, label: Any) -> Any:
     return ew.square(ew.subtract(*_both("square_error_cost", input, label)))
 
 
-def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
-    """The absolute difference of input and label."""
-    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor_argument("l1_loss", label, "label"))
-    return reduced(ew.absolute_stopped(ew.subtract(x, y)), reduction, "l1_loss")
+l1_loss = loss("l1_loss", f"input, label, {_ENDS}", formulas.L1, _both)
 
 
 def smooth_l1_loss(
@@ -93,16 +102,14 @@ def smooth_l1_loss(
     return ls.smooth_l1_loss(x, y, reduction=reduction, beta=float(delta))
 
 
-def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
-    """log(1 + exp(-label * input)) for labels 1 and -1."""
-    check_reduction("soft_margin_loss", reduction)
-    x = floating("soft_margin_loss", input, "input")
-    y = to_dtype(tensor_argument("soft_margin_loss", label, "label"), dtype_of(x))
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(
-            f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape"
-        )
-    return ls.soft_margin_loss(x, y, reduction=reduction)
+def _as_input(op: str, input: Any, label: Any) -> tuple[Any, Any]:
+    x = floating(op, input, "input")
+    y = to_dtype(tensor_argument(op, label, "label"), dtype_of(x))
+    one_shape(op, x, y)
+    return x, y
+
+
+soft_margin_loss = loss("soft_margin_loss", f"input, label, {_ENDS}", formulas.SOFT_MARGIN, _as_input)
 
 
 def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -> Any:
@@ -123,46 +130,31 @@ def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -
 # ------------------------------------------------------------------------------------------ probabilities
 
 
-def _one_shape(op: str, x: Any, y: Any) -> None:
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape")
-
-
-def binary_cross_entropy(
-    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """The cross entropy of probabilities and labels in [0, 1]; raises ValueError for other inputs."""
-    op = "binary_cross_entropy"
-    check_reduction(op, reduction)
+def _probabilities(op: str, input: Any, label: Any, weight: Any) -> tuple[Any, ...]:
     x, y = _alike(op, input, label)
-    _one_shape(op, x, y)
+    one_shape(op, x, y)
     plain = x._a
     if isinstance(plain, np.ndarray) and plain.size and not (plain.min() >= 0 and plain.max() <= 1):
         raise ValueError(
             f"{op}: the input must lie in [0, 1]; apply a sigmoid, or use binary_cross_entropy_with_logits"
         )
-    y = fixed(y)
-    if weight is None:
-        return ls.binary_cross_entropy(x, y, None, reduction=reduction, lowest=-100.0)
-    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none", lowest=-100.0), weight, reduction)
+    return x, y, weight
 
 
-def binary_cross_entropy_with_logits(
-    logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None,
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """The cross entropy of the sigmoids of the logits and labels in [0, 1]; positive labels may weigh pos_weight."""
-    op = "binary_cross_entropy_with_logits"
-    check_reduction(op, reduction)
+def _logits(op: str, logit: Any, label: Any, weight: Any, pos_weight: Any) -> tuple[Any, ...]:
     x, y = _alike(op, logit, label, RuntimeError)
-    _one_shape(op, x, y)
-    y = fixed(y)
-    if pos_weight is not None:
-        pos_weight = to_dtype(pos_weight, dtype_of(x))
-    if weight is None:
-        return ls.binary_cross_entropy_with_logits(x, y, None, pos_weight, reduction=reduction)
-    losses = ls.binary_cross_entropy_with_logits(x, y, None, pos_weight, reduction="none")
-    return _weighted(op, losses, weight, reduction)
+    one_shape(op, x, y)
+    return x, y, weight, None if pos_weight is None else to_dtype(pos_weight, dtype_of(x))
+
+
+binary_cross_entropy = loss(
+    "binary_cross_entropy", f"input, label, weight=None, {_ENDS}", _weighing(formulas.BINARY_CROSS_ENTROPY), _probabilities,
+    constant="label", lowest=-100.0,
+)  # fmt: skip
+binary_cross_entropy_with_logits = loss(
+    "binary_cross_entropy_with_logits", f"logit, label, weight=None, {_ENDS}, pos_weight=None",
+    _weighing(formulas.BINARY_CROSS_ENTROPY_WITH_LOGITS), _logits, constant="label",
+)  # fmt: skip
 
 
 def sigmoid_focal_loss(
@@ -189,47 +181,25 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
     return -(y * ew.log(x + epsilon)) - (1 - y) * ew.log(1 - x + epsilon)
 
 
-def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None) -> Any:
-    """The Kullback-Leibler divergence label (log label - input), where input holds log-probabilities."""
-    x, y = _alike("kl_div", input, label)
+def _alike_axes(op: str, input: Any, label: Any) -> tuple[Any, Any]:
+    x, y = _alike(op, input, label)
     if ndim_of(x) != ndim_of(y):
-        raise ValueError(f"kl_div: input {list(shape_of(x))} and label {list(shape_of(y))} must have as many axes")
-    losses = formulas.kl_divergence(x, fixed(y), log_target, positive_only=True)
-    return formulas.divergence(losses, reduction, "kl_div", tuple(shape_of(x)))
+        raise ValueError(f"{op}: input {list(shape_of(x))} and label {list(shape_of(y))} must have as many axes")
+    return x, y
 
 
-def poisson_nll_loss(
-    input: Any, label: Any, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
-    reduction: str = "mean", name: str | None = None,
-) -> Any:  # fmt: skip
-    """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
-    op = "poisson_nll_loss"
-    if epsilon <= 0:
-        raise ValueError(f"{op}: epsilon must be positive, got {epsilon}")
+def _gaussian(op: str, input: Any, label: Any, given: Any) -> tuple[Any, ...]:
     x, y = _both(op, input, label)
-    return reduced(formulas.poisson_nll(x, y, log_input, full, epsilon), reduction, op)
+    v = variance(op, floating(op, given, "variance"), tuple(shape_of(x)), "variance")
+    return x, y, to_dtype(v, dtype_of(x))
 
 
-def gaussian_nll_loss(
-    input: Any, label: Any, variance: Any, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean",
-    name: str | None = None,
-) -> Any:  # fmt: skip
-    """The negative log likelihood of a Gaussian with mean `input` and a variance, which is a constant, of epsilon at least.
-
-    Raises ValueError for a negative variance or a shape that does not fit.
-    """
-    op = "gaussian_nll_loss"
-    x, y = _both(op, input, label)
-    v = floating(op, variance, "variance")
-    shape, got = tuple(shape_of(x)), tuple(shape_of(v))
-    if got != shape:
-        if got == shape[:-1]:
-            v = reshape(v, shape=(*got, 1))
-        elif not (got[:-1] == shape[:-1] and got[-1] == 1):
-            raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
-    if isinstance(v._a, np.ndarray) and (v._a < 0).any():
-        raise ValueError(f"{op}: the variance must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, to_dtype(fixed(v), dtype_of(x)), full, epsilon), reduction, op)
+kl_div = loss("kl_div", f"input, label, {_ENDS}, log_target=False", formulas.KL_DIVERGENCE, _alike_axes, constant="label",
+              positive_only=True)  # fmt: skip
+poisson_nll_loss = loss("poisson_nll_loss", f"input, label, log_input=True, full=False, epsilon=1e-8, {_ENDS}",
+                        formulas.POISSON_NLL, _both, checks="epsilon > 0")  # fmt: skip
+gaussian_nll_loss = loss("gaussian_nll_loss", f"input, label, variance, full=False, epsilon=1e-6, {_ENDS}",
+                         formulas.GAUSSIAN_NLL, _gaussian, constant="variance")  # fmt: skip
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -249,73 +219,59 @@ def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = 
 # ------------------------------------------------------------------------------------------ margins
 
 
-def margin_ranking_loss(
-    input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """max(0, -label (input - other) + margin): label 1 wants input the larger, -1 other."""
-    x, y = _both("margin_ranking_loss", input, other)
-    x, label = pair("margin_ranking_loss", x, tensor_argument("margin_ranking_loss", label, "label"))
-    return reduced(formulas.margin_ranking(x, y, label, margin, relu), reduction, "margin_ranking_loss")
+def _ranked(op: str, input: Any, other: Any, label: Any) -> tuple[Any, ...]:
+    x, y = _both(op, input, other)
+    x, label = pair(op, x, tensor_argument(op, label, "label"))
+    return x, y, label
 
 
-def hinge_embedding_loss(
-    input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """The input where the label is 1, max(0, margin - input) where it is -1."""
-    x, y = floating("hinge_embedding_loss", input, "input"), tensor_argument("hinge_embedding_loss", label, "label")
-    near, apart = (equal(y, constant(sign, y)) for sign in (1, -1))
-    return reduced(formulas.hinge_embedding(x, near, apart, margin, relu), reduction, "hinge_embedding_loss")
+def _masked(op: str, input: Any, label: Any) -> tuple[Any, ...]:
+    x, y = floating(op, input, "input"), tensor_argument(op, label, "label")
+    return x, equal(y, constant(1, y)), equal(y, constant(-1, y))
 
 
-def cosine_embedding_loss(
-    input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """1 - cos(input1, input2) where the label is 1, max(0, cos - margin) where it is -1."""
-    op = "cosine_embedding_loss"
+def _vectors(op: str, input1: Any, input2: Any, label: Any) -> tuple[Any, ...]:
     x, y = _both(op, input1, input2)
     if tuple(shape_of(x)) != tuple(shape_of(y)) or ndim_of(x) > 2 or ndim_of(label) != ndim_of(x) - 1:
         raise ValueError(
             f"{op}: wanted inputs (N, M) with a label (N), or (M) with a number, got {list(shape_of(x))}, "
             f"{list(shape_of(y))} and {list(shape_of(label))}"
         )
-    if not -1 <= margin <= 1:
-        raise ValueError(f"{op}: margin must lie in [-1, 1], got {margin}")
-    near, apart = (equal(label, constant(sign, label)) for sign in (1, -1))
-    return reduced(formulas.cosine_embedding(x, y, ndim_of(x) - 1, near, apart, margin), reduction, op)
+    return x, y, ndim_of(x) - 1, equal(label, constant(1, label)), equal(label, constant(-1, label))
 
 
-def triplet_margin_loss(
-    input: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, epsilon: float = 1e-6,
-    swap: bool = False, reduction: str = "mean", name: str | None = None,
-) -> Any:  # fmt: skip
-    """max(0, margin + |input - positive| - |input - negative|), in the p-norm."""
-    return triplet_margin_with_distance_loss(
-        input, positive, negative, lambda a, b: pairwise_distance(a, b, p, epsilon), margin, swap, reduction
-    )
+margin_ranking_loss = loss("margin_ranking_loss", f"input, other, label, margin=0.0, {_ENDS}", formulas.MARGIN_RANKING, _ranked,
+                           positive=relu)  # fmt: skip
+hinge_embedding_loss = loss("hinge_embedding_loss", f"input, label, margin=1.0, {_ENDS}", formulas.HINGE_EMBEDDING, _masked,
+                            positive=relu)  # fmt: skip
+cosine_embedding_loss = loss("cosine_embedding_loss", f"input1, input2, label, margin: float = 0, {_ENDS}",
+                             formulas.COSINE_EMBEDDING, _vectors, checks="margin in [-1, 1]")  # fmt: skip
 
 
-def triplet_margin_with_distance_loss(
-    input: Any, positive: Any, negative: Any, distance_function: Callable[[Any, Any], Any] | None = None,
-    margin: float = 1.0, swap: bool = False, reduction: str = "mean", name: str | None = None,
-) -> Any:  # fmt: skip
-    """max(0, margin + d(input, positive) - d(input, negative)) for a distance function d."""
-    op = "triplet_margin_with_distance_loss"
-    if margin < 0:
-        raise ValueError(f"{op}: margin must not be negative, got {margin}")
+def _three(op: str, input: Any, positive: Any, negative: Any) -> tuple[Any, ...]:
     shapes = {tuple(shape_of(tensor_argument(op, x, name))) for name, x in
               (("input", input), ("positive", positive), ("negative", negative))}  # fmt: skip
     if len(shapes) > 1:
         raise ValueError(f"{op}: input, positive and negative must have one shape, got {sorted(shapes)}")
-    distance = pairwise_distance if distance_function is None else distance_function
-    return reduced(formulas.triplet(distance, input, positive, negative, margin, swap), reduction, op)
+    return input, positive, negative
 
 
-def multi_label_soft_margin_loss(
-    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None
-) -> Any:
-    """The mean over classes of the binary cross entropies of the sigmoids of the inputs."""
-    op = "multi_label_soft_margin_loss"
+triplet_margin_loss = loss(
+    "triplet_margin_loss", f"input, positive, negative, margin=1.0, p: float = 2, epsilon=1e-6, swap=False, {_ENDS}",
+    formulas.TRIPLET, _three, checks="margin >= 0", distance=pairwise_distance,
+)  # fmt: skip
+triplet_margin_with_distance_loss = loss(
+    "triplet_margin_with_distance_loss", "input, positive, negative, distance_function: Callable[[Any, Any], Any] | None = "
+    f"None, margin=1.0, swap=False, {_ENDS}", formulas.TRIPLET, _three, checks="margin >= 0", standard=pairwise_distance,
+)  # fmt: skip
+
+
+def _labelled(op: str, input: Any, label: Any, weight: Any) -> tuple[Any, ...]:
     x, y = _both(op, input, label)
-    _one_shape(op, x, y)
-    weight = None if weight is None else to_dtype(weight, dtype_of(x))
-    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction, op)
+    one_shape(op, x, y)
+    return x, y, None if weight is None else to_dtype(weight, dtype_of(x))
+
+
+multi_label_soft_margin_loss = loss(
+    "multi_label_soft_margin_loss", f"input, label, weight=None, {_ENDS}", formulas.MULTILABEL_SOFT_MARGIN, _labelled
+)

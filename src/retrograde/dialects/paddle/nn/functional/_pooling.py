@@ -282,7 +282,7 @@ def _unpool(op: str, axes: int) -> Any:
         x = floating(op, x)
         if channels_last(op, data_format, axes):
             raise ValueError(f"{op}: only channels first is possible, got data_format={data_format!r}")
-        size = _space(op, x, axes)
+        _space(op, x, axes)
         if tuple(shape_of(indices)) != tuple(shape_of(x)):
             raise ValueError(
                 f"{op}: indices of shape {list(shape_of(indices))} do not fit an input of shape {list(shape_of(x))}"
@@ -290,16 +290,10 @@ def _unpool(op: str, axes: int) -> Any:
         kernel = per_axis(op, "kernel_size", kernel_size, axes)
         steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
         pads = per_axis(op, "padding", padding, axes)
-        default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
-        target = default
-        if output_size is not None:
-            target = tuple(int(n) for n in output_size)[-axes:]
-            if len(target) != axes or any(not n - s < m < n + s for m, n, s in zip(target, default, steps)):
-                raise ValueError(f"{op}: output_size {list(output_size)} is too far from {list(default)}")
-        places = cast(indices, dtype=np.dtype(np.int64))
-        if axes == 1:
-            return win.from_row(pl.unpool(win.as_row(x), win.as_row(places), size=(1, *target)))
-        return pl.unpool(x, places, size=target)
+        target = None if output_size is None else tuple(int(n) for n in output_size)[-axes:]
+        if target is not None and len(target) != axes:
+            raise ValueError(f"{op}: output_size must have {axes} sizes, got {list(output_size)}")
+        return win.unpool(op, x, cast(indices, dtype=np.dtype(np.int64)), kernel, steps, pads, target)
 
     return unpool
 

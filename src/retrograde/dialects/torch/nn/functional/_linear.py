@@ -68,9 +68,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     have, shape = tuple(shape_of(input)), tuple(shape_of(weight))
     if len(shape) not in (1, 2) or not have or have[-1] != shape[-1]:
         raise RuntimeError(
-            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last "
-            "size must be "
-            "the input's"
+            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last size must be "
+            f"the input's: {have[-1] if have else 'it has none'} (a layer's in_features)"
         )
     if len(shape) == 1:
         out = _matmul.matmul(input, weight)
@@ -96,7 +95,9 @@ def _indices(op: str, x: Any) -> Any:
     if not isinstance(x, Value):
         raise TypeError(f"{op}: the indices must be a tensor, got {type(x).__name__}")
     if dtype_of(x) not in INDEX_DTYPES:
-        raise RuntimeError(f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}")
+        raise RuntimeError(
+            f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}; convert them with .long()"
+        )
     return x._a if x._level == 0 and type(x._a) is _ndarray else x
 
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...core.value import Value, shape_of
-from ...ops import contraction
-from ...ops import indexing as ix
-from ...ops import scatter_reduce as sr
-from ...ops import structural as st
+from ..core.value import Value, shape_of
+from ..ops import contraction
+from ..ops import indexing as ix
+from ..ops import scatter_reduce as sr
+from ..ops import structural as st
 from . import sparse as math
 
 
@@ -66,6 +66,6 @@ class Windows:
         count, channels = self.places.shape[1], shape_of(values)[1]
         start = ix.take(values, np.zeros(count, np.int64), axis=0)
         at = np.broadcast_to(give[:, None], (len(give), channels)).astype(np.int64)
-        return sr.scatter_reduce(  # type: ignore[no-any-return]
+        return sr.scatter_reduce(
             start, at, rows, axis=0, reduce=sr.AMAX, include_self=False, x_ties=False, shares=False
         )
