@@ -57,6 +57,8 @@ def run(name: str, text: str) -> int:
 def test_a_class(place: str, name: str) -> None:
     text = inspect.getdoc(getattr(module(place), name))
     assert text
+    assert text.count("Options:") <= 1
+    assert text.count("Example") <= 1
     tried = run(f"{place}.{name}", text)
     schedule = "lr" in place or name.endswith(("LR", "Schedule"))
     assert (tried > 0) == (name not in WITHOUT and not schedule)
