@@ -51,7 +51,7 @@ def written(cls: Any, summary: str) -> str:
         signature = inspect.signature(cls)
     except (TypeError, ValueError):
         return summary
-    parts = [summary, *_of_row(vars(cls).get("_row")), _options(cls.__name__, signature.parameters)]
+    parts = [summary, *_of_row(vars(cls).get("_row")), _options(cls.__name__, summary, signature.parameters)]
     if (found := home(cls)) is not None:
         parts.append(example(cls, *found))
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -80,11 +80,12 @@ def example(cls: Any, dialect: str, package: str, name: str) -> str:
     return text and f"Example:\n\n{text}"
 
 
-def _options(owner: str, names: Iterable[str]) -> str:
-    """What the options mean that the vocabulary knows."""
+def _options(owner: str, summary: str, names: Iterable[str]) -> str:
+    """What the options mean that the vocabulary knows and the summary does not say."""
     from . import vocabulary
 
-    lines = [f"    {name}: {meaning}" for name in names if (meaning := vocabulary.option(owner, name))]
+    asked = [name for name in names if f" {name}: " not in summary]
+    lines = [f"    {name}: {meaning}" for name in asked if (meaning := vocabulary.option(owner, name))]
     return "\n".join(["Options:", "", *lines]) if lines else ""
 
 
@@ -110,15 +111,20 @@ def _of_row(row: Any) -> list[str]:
     return parts
 
 
+def said(f: Any) -> str:
+    """What a function is, without what `shown` has added."""
+    return (f.__doc__ or "").partition("\n\n    Options:\n")[0].partition("\n\n    Example:\n")[0]  # type: ignore[no-any-return]
+
+
 def shown(functions: dict[str, Any], dialect: str, package: str) -> None:
     """Add the examples of the vocabulary to the docstrings of a package's functions."""
     from . import vocabulary
 
-    for name in vocabulary.functions():
-        f = functions.get(name)
-        doc = getattr(f, "__doc__", None) or ""
-        if isinstance(f, FunctionType) and ">>>" not in doc:
+    for name, f in functions.items():
+        if name[0] == "_" or not isinstance(f, FunctionType) or ">>>" in (doc := f.__doc__ or ""):
+            continue
+        if lines := vocabulary.function(dialect, package, name):
             code = getattr(f, "__wrapped__", f).__code__
-            options = _options(name, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-            lines = [doc.rstrip(), options, "Example:", *vocabulary.function(dialect, package, name)]
-            f.__doc__ = "\n\n".join(filter(None, lines)).replace("\n", "\n    ") + "\n    "
+            options = _options(name, doc, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+            more = "\n\n".join(filter(None, [options, "Example:", *lines])).replace("\n", "\n    ").replace("\n    \n", "\n\n")
+            f.__doc__ = f"{doc.rstrip()}\n\n    {more}\n    "

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .documents import Document
+from .documents import Document, said
 
 Function = Callable[..., Any]
 
@@ -70,7 +70,7 @@ class Layers:
         elif named and self.named:
             options = f"{options}, {self.named}=None" if options else f"{self.named}=None"
         row = _Row(self, name, options, f, inputs or self.inputs, base, fixed or {}, then, training, spent, module)
-        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": Document(doc or f.__doc__ or ""), **attributes}
+        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": Document(doc or said(f)), **attributes}
         if not inherits:
             members["__init__"] = Unwritten(row, "__init__")
             if self.listed and self.listed not in attributes:

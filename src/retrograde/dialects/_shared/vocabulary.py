@@ -10,35 +10,35 @@ import re
 from typing import Any
 
 _OPTIONS = """
-accum: what the sums of squares begin at
+accum initial_accumulator_value: what the sums of squares begin at
 act: the activation that follows, as a name, or None
 act_dropout: the probability with which elements between the linear maps are set to 0
-activation: the activation between the two linear maps, as a function or a name
 activation [rnn]: "tanh" or "relu"
+activation: the activation between the two linear maps, as a function or a name
 add_bias_kv: whether a learned key and value are added to the sequences
 add_zero_attn: whether a key and a value of zeros are added to the sequences
 affine: whether a weight and a bias per channel are learned
 align_corners: whether the corners of both grids lie on each other
-alpha: the factor
 alpha [elu]: what the exponential branch is multiplied with
 alpha [leakyrelu]: the slope where the input is negative
 alpha [lrn]: the factor of the sum of squares
 alpha [responsenorm]: the factor of the sum of squares
 alpha [rmsprop]: the decay of the mean of squared gradients
+alpha: the factor
 amsgrad: whether the largest second moment so far takes the place of the present one
 approximate: whether the tanh formula is used in place of the error function
 attn_dropout: the probability with which attention weights are set to 0
 axis: the axis that is meant, counted from the end where it is negative
 batch_first: whether the batch is the first axis, before time
 begin_norm_axis: the first axis that is normalised
-beta: the exponent
 beta [smoothl1]: where the square turns into a straight line
 beta [softplus]: the factor inside the exponential
+beta power: the exponent
 beta1: the decay of the first moment
 beta2: the decay of the second moment
 beta_init: what fills the shifts at the start
 betas: the decays of the first and the second moment
-bias: whether a bias is learned
+bias has_bias: whether a bias is learned
 bias_attr: a ParamAttr for the bias; False for none
 bias_hh_attr: a ParamAttr for the bias of the state's map; False for none
 bias_ih_attr: a ParamAttr for the bias of the input's map; False for none
@@ -48,7 +48,7 @@ blank: the class that stands for no label
 capturable: taken for PyTorch's sake; it concerns GPUs
 ceil_mode: whether windows that begin inside and end outside count
 centered: whether the squared gradients are taken about their mean
-channel: how many slopes are learned: 1, or one per channel
+channel num_parameters: how many slopes are learned: 1, or one per channel
 count_include_pad: whether padding counts in the means
 custom_decoder: a decoder in place of the usual one
 custom_encoder: an encoder in place of the usual one
@@ -56,14 +56,13 @@ cutoffs: where the clusters of rarer classes begin
 d_model: the length of the vectors that come in and go out
 dampening: what is left out of each gradient that enters the momentum
 data_format: the order of the axes
-decay_rate: the factor by which the rate falls
+decay_rate factor gamma: the factor by which the rate falls
 decay_steps: after how many steps the rate has fallen by one factor (or to its end)
-decoder_layer: the layer that is copied
+decoder_layer encoder_layer: the layer that is copied
 decoupled_weight_decay: whether the decay is taken off the parameter, not added to its gradient
 delta: where the square turns into a straight line
 differentiable: whether the step itself is recorded for derivatives
-dilation: the distance between neighbouring elements of the kernel, an int or one per axis
-dilations: the distance between neighbouring elements of the kernel, an int or one per axis
+dilation dilations: the distance between neighbouring elements of the kernel, an int or one per axis
 dim: the dimension that is meant, counted from the end where it is negative
 dim_feedforward: the length of the vectors between the two linear maps
 direction: "forward", or "bidirect" for a second network that reads the sequence from its end
@@ -75,54 +74,41 @@ dropout: the probability with which elements are set to 0 while training
 dtype: the dtype of the parameters
 elementwise_affine: whether a weight and a bias per element are learned
 embed_dim: the length of the vectors
-embedding_dim: the length of each vector
-embedding_size: the length of each vector
-encoder_layer: the layer that is copied
+embedding_dim embedding_size: the length of each vector
 end_dim: the last dimension that is joined
 end_factor: the factor at the end
-eps: what is added to a denominator (or to a variance) so that it is not 0
-epsilon: what is added to a denominator (or to a variance) so that it is not 0
+eps epsilon: what is added to a denominator (or to a variance) so that it is not 0
 eta_min: the least rate
 etas: by what steps shrink where the gradient's sign changes, and grow where it does not
 exclusive: whether padding is left out of the means
-factor: the factor by which the rate falls
 foreach: taken for PyTorch's sake; steps are always taken over all parameters at once
 full: whether the constant part of the likelihood is added
 fused: taken for PyTorch's sake; steps are compiled where they can be
-gamma: the factor by which the rate falls
 gamma [focal]: how much easy elements count less
 gamma_init: what fills the scales at the start
 grad_clip: how gradients are clipped before a step: a ClipGradBy... object, or None
-group: into how many groups channels are divided that do not mix
-groups: into how many groups channels are divided that do not mix
+group groups: into how many groups channels are divided that do not mix
 groups [shuffle]: how many groups of channels are mixed
-has_bias: whether a bias is learned
 head_bias: whether the head has a bias
 hidden_size: the length of the state
 ignore_index: a class whose elements count for nothing
-in1_channels: the length of the first input's vectors
-in1_features: the length of the first input's vectors
-in2_channels: the length of the second input's vectors
-in2_features: the length of the second input's vectors
-in_channels: the channels that come in
-in_features: the length of the vectors that come in
-init: the slopes at the start
-initial_accumulator_value: what the sums of squares begin at
+in1_channels in1_features: the length of the first input's vectors
+in2_channels in2_features: the length of the second input's vectors
+in_channels num_channels num_features: the channels that come in
+in_features input_size: the length of the vectors that come in
+init w: the slopes at the start
 inplace: whether the result is written into the input
-input_size: the length of the vectors that come in
 is_huber: whether the loss is that of Huber, which is delta times the smooth one
 is_stair: whether the rate stays between two falls
 k: what is added to the sum of squares
 kdim: the length of the keys, if it is another
-keep_dims: whether the axis stays with length 1
-keepdim: whether the axis stays with length 1
-kernel_size: the size of the windows, an int or one per axis
-kernel_sizes: the size of the windows, an int or one per axis
+keep_dims keepdim: whether the axis stays with length 1
+kernel_size kernel_sizes: the size of the windows, an int or one per axis
 l1: how strongly absolute values are held down
 l2: how strongly squares are held down
 label_smoothing: how much of the probability is spread over all classes
-lambd: up to which absolute value elements become 0
 lambd [asgd]: the decay that ASGD adds
+lambd: up to which absolute value elements become 0
 last_epoch: the epoch at which a schedule goes on; -1 begins anew
 layer_norm_eps: the epsilon of the normalisations
 lazy_mode: taken for PaddlePaddle's sake; gradients are dense
@@ -135,80 +121,67 @@ lr: how far a step goes
 lr_decay: how fast the rate falls with the number of steps
 lr_lambda: the factor of the rate as a function of the epoch
 margin: the distance that is wanted
-max: the upper bound
+max max_val: the upper bound
 max_norm: the norm to which rows are scaled down when they are looked up
-max_val: the upper bound
 max_val [psnr]: the range of the images' values
 max_val [ssim]: the range of the images' values
 maximize: whether steps go uphill
 milestones: the epochs at which the rate falls
-min: the lower bound
-min_val: the lower bound
-mode: how values between elements are found
+min min_val: the lower bound
 mode [bag]: "sum", "mean" or "max" of a bag's rows
-momentum: how much of the last steps enters the next one
+mode: how values between elements are found
 momentum [norm]: how much the running statistics change with each batch (in the dialect's own sense)
+momentum: how much of the last steps enters the next one
 momentum_decay: how fast the momentum's warm-up goes
 moving_mean_init: what fills the running means at the start
 moving_var_init: what fills the running variances at the start
 multi_precision: whether halves are updated in float32
-n_classes: how many classes there are
+n_classes num_classes: how many classes there are
 negative_slope: the slope where the input is negative
-nesterov: whether the gradient is looked up a step ahead
-nhead: how many attentions run side by side
+nesterov use_nesterov: whether the gradient is looked up a step ahead
+nhead num_heads: how many attentions run side by side
 nonlinearity: "tanh" or "relu"
 norm: the normalisation after the last layer, or None
-norm_first: whether normalisation comes before attention and the linear maps
+norm_first normalize_before: whether normalisation comes before attention and the linear maps
 norm_type: which norm, by its exponent
-normalize_before: whether normalisation comes before attention and the linear maps
 normalized_shape: the trailing axes that are normalised, by their sizes
-num_channels: the channels that come in
-num_classes: how many classes there are
 num_decoder_layers: how many layers the decoder has
-num_embeddings: how many vectors the table has
+num_embeddings vocab_size: how many vectors the table has
 num_encoder_layers: how many layers the encoder has
-num_features: the channels that come in
 num_groups: into how many groups channels are divided
-num_heads: how many attentions run side by side
 num_layers: how many layers lie on each other
-num_parameters: how many slopes are learned: 1, or one per channel
-optimizer: the optimiser whose rate is set
 optimizer [lars]: the optimiser that takes the step
+optimizer: the optimiser whose rate is set
 out_channels: the channels that come out
 out_features: the length of the vectors that come out
 output_padding: what is added at one side of the result, an int or one per axis
 output_ratio: the size of the result as a part of the input's
-output_size: the size of the result, an int or one per axis
-output_sizes: the size of the result, an int or one per axis
-p: the exponent of the norm
+output_size output_sizes: the size of the result, an int or one per axis
 p [dropout]: the probability with which elements (or channels) are set to 0
 p [multimargin]: the power of the differences, 1 or 2
+p: the exponent of the norm
 pad_mode: "same", "valid" or "pad"
 padding: what is added at both ends of each axis: an int or one per axis, or a name
 padding_idx: a row that gets no gradient
 padding_mode: what stands in the padding: zeros, or elements of the input
 paddings: what is added at the ends of axes
-parameters: what is trained: an iterable of parameters, or of dicts with options of their own
-params: what is trained: an iterable of parameters, or of dicts with options of their own
+parameters params: what is trained: an iterable of parameters, or of dicts with options of their own
 pos_weight: a factor for the targets that are 1
-power: the exponent
 process_group: the processes whose batches count as one
 proj_size: the length to which the state is projected; 0 for no projection
 recompute_scale_factor: whether the factor is computed anew from the sizes
-reduce: replaced by reduction
+reduce size_average: replaced by reduction
 reduction: "mean" of all elements, their "sum", or "none" for all of them
-return_indices: whether the places of the maxima are returned, too
-return_mask: whether the places of the maxima are returned, too
+return_indices return_mask: whether the places of the maxima are returned, too
 rho: the decay of the mean of squares
-scale_factor: by how much each side grows
+scale_factor upscale_factor: by how much each side grows
 scale_grad_by_freq: whether gradients are divided by how often a row occurs
 sens: what the loss is multiplied with
-size: the size of the result
 size [lrn]: over how many channels squares are summed
 size [responsenorm]: over how many channels squares are summed
-size_average: replaced by reduction
-sparse: whether the gradient of the table is sparse
+size: the size of the result
 sparse [softmaxcross]: whether the labels are class numbers
+sparse: whether the gradient of the table is sparse
 start_axis: the first axis that is joined
 start_dim: the first dimension that is joined
 start_factor: the factor at the start
@@ -226,18 +199,14 @@ total_iters: after how many epochs the rate no longer changes
 track_running_stats: whether running statistics are kept, for use outside of training
 unflattened_size: the sizes into which the axis is split
 upper: the greatest slope
-upscale_factor: by how much each side grows
 use_batch_statistics: whether the batch's statistics are used; None: while training
 use_global_stats: whether running statistics are used in training, too
 use_locking: taken for MindSpore's sake; steps are never taken side by side
 use_multi_tensor: taken for PaddlePaddle's sake; steps are always taken over all parameters at once
-use_nesterov: whether the gradient is looked up a step ahead
-value: what stands in the padding
 value [threshold]: what takes the place of elements that are not above it
+value: what stands in the padding
 vdim: the length of the values, if it is another
 verbose: whether each new rate is printed
-vocab_size: how many vectors the table has
-w: the slopes at the start
 warmup_steps: over how many steps the rate rises
 weight [entropy]: a factor for each class, or for each element
 weight [loss]: a factor for each class, or for each element
@@ -368,58 +337,38 @@ Range | 0, 6, 2 | | 3
 ReduceLogSumExp | 1 | 2 3 | 2
 """
 
+# Functions that are called otherwise than the layers of their names (`mse_loss` is called as MSELoss); `none`: no example.
 _FUNCTIONS = """
-relu relu6 elu celu selu gelu silu mish sigmoid logsigmoid tanh tanhshrink softsign softplus leaky_relu | | 2 3 | 2 3
-softshrink hardshrink hardsigmoid hardswish hardtanh rrelu dropout alpha_dropout feature_alpha_dropout | | 2 3 | 2 3
-softmax log_softmax softmin gumbel_softmax | 1 | 2 3 | 2 3
+gumbel_softmax | | 2 3 | 2 3
 torch.gumbel_softmax | dim=1 | 2 3 | 2 3
-mindspore.gumbel_softmax paddle.gumbel_softmax | | 2 3 | 2 3
 normalize | | 2 3 | 2 3
-glu | | 2 4 | 2 2
-threshold | 0.5, 0.0 | 2 3 | 2 3
 prelu | | 2 3, 1 | 2 3
-dropout{}d | | 2 3 *4 | 2 3 *4
-linear | | 2 3, 8 3 | 2 8
+linear dense | | 2 3, 8 3 | 2 8
 paddle.linear | | 2 3, 3 8 | 2 8
-dense | | 2 3, 8 3 | 2 8
 bilinear | | 2 3, 2 4, 8 3 4 | 2 8
 embedding | | i2 5, 10 4 | 2 5 4
+embedding_bag | | i2 5, 10 4 | 2 4
 one_hot | 3 | i4 | 4 3
-mint.nn.functional.one_hot | 3 | i4 | 4 3
 conv{}d | | 2 3 *8, 8 3 *3 | 2 8 *6
 conv_transpose{}d conv{}d_transpose | | 2 3 *6, 3 8 *3 | 2 8 *8
-max_pool{}d avg_pool{}d | 2, 2 | 2 3 *8 | 2 3 *4
 lp_pool{}d | 2, 2 | 2 3 *8 | 2 3 *4
-adaptive_avg_pool{}d adaptive_max_pool{}d | 4 | 2 3 *8 | 2 3 *4
-max_unpool{}d | 2 | 1 1 *2, i1 1 *2 | 1 1 *4
 batch_norm | | 2 3 4 4, {t}([0.0, 0.0, 0.0]), {t}([1.0, 1.0, 1.0]) | 2 3 4 4
 mindspore.ops.batch_norm | | 2 3 4 4, 3, 3, 3, 3 | 2 3 4 4
-mindspore.ops.rms_norm | | 2 4, 4 | [0]2 4
-mindspore.ops.smooth_l1_loss | | 4 3, 4 3 | 4 3
 instance_norm | | 2 3 4 4 | 2 3 4 4
-layer_norm rms_norm | (4,) | 2 4 | 2 4
+mindspore.ops.rms_norm | | 2 4, 4 | [0]2 4
 group_norm | 2 | 2 4 3 3 | 2 4 3 3
-local_response_norm | 3 | 2 4 5 5 | 2 4 5 5
-cosine_similarity pairwise_distance | | 2 3, 2 3 | 2
-channel_shuffle | 2 | 1 4 2 2 | 1 4 2 2
-pixel_shuffle | 2 | 1 4 2 2 | 1 1 4 4
-pixel_unshuffle | 2 | 1 1 4 4 | 1 4 2 2
-fold | (4, 4), 2 | 1 4 9 | 1 1 4 4
-unfold | 2 | 1 1 4 4 | 1 4 9
-interpolate upsample | scale_factor=2.0 | 1 1 4 4 | 1 1 8 8
+interpolate | scale_factor=2.0 | 1 1 4 4 | 1 1 8 8
 grid_sample | | 1 1 4 4, 1 3 3 2 | 1 1 3 3
 affine_grid | (1, 1, 4, 4) | 1 2 3 | 1 4 4 2
 pad | [1, 2] | 2 3 | 2 6
 scaled_dot_product_attention | | 2 4 5 8, 2 4 5 8, 2 4 5 8 | 2 4 5 8
-mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div | | 4 3, 4 3 |
-soft_margin_loss multilabel_soft_margin_loss multi_label_soft_margin_loss poisson_nll_loss hinge_embedding_loss | | 4 3, 4 3 |
-square_error_cost | | 4 3, 4 3 | 4 3
-cross_entropy nll_loss multi_margin_loss | | 4 3, i4 |
-multilabel_margin_loss | | 4 3, i4 3 |
-gaussian_nll_loss | | 4 3, 4 3, 4 3 |
-cosine_embedding_loss | | 4 3, 4 3, 4 |
-margin_ranking_loss | | 4, 4, 4 |
-triplet_margin_loss triplet_margin_with_distance_loss | | 4 3, 4 3, 4 3 |
+mindspore.ops.smooth_l1_loss square_error_cost | | 4 3, 4 3 | 4 3
+multi_label_soft_margin_loss | | 4 3, 4 3 |
+mindspore.ops.ctc_loss | | 5 2 4, j2 3, {t}([5, 5]), {t}([3, 3]) | [0]
+mindspore.ops.norm | | 2 3 |
+zeropad2d | [1, 1, 1, 1] | 1 2 4 4 | 1 2 6 6
+dice_loss | | 4 3, i4 1 |
+hsigmoid_loss adaptive_log_softmax_with_loss bidense matrix_diag_part | none | |
 """
 
 _OPTIMISERS = """
@@ -435,8 +384,9 @@ def _options() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for line in _OPTIONS.strip().splitlines():
         head, meaning = line.split(": ", 1)
-        name, _, part = head.partition(" [")
-        found.setdefault(name, []).append((part.rstrip("]"), meaning))
+        names, _, part = head.partition(" [")
+        for name in names.split():
+            found.setdefault(name, []).append((part.rstrip("]"), meaning))
     return {name: sorted(meanings, key=lambda m: -len(m[0])) for name, meanings in found.items()}
 
 
@@ -553,15 +503,10 @@ def optimiser(dialect: str, package: str, name: str) -> list[str]:
     ]
 
 
-def functions() -> list[str]:
-    """The functions that have an example."""
-    return [name for name in _table(_FUNCTIONS) if "." not in name]
-
-
 def function(dialect: str, package: str, name: str) -> list[str]:
     """The lines of a function's example."""
-    row = _row(_FUNCTIONS, dialect, package, name)
-    if not row:
+    row = _row(_FUNCTIONS, dialect, package, name) or _row(_LAYERS, dialect, package, name.replace("_", ""))
+    if not row or row[0] == "none":
         return []
     options, inputs, result, axes = row
     given = _inputs(inputs, dialect, axes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,20 +196,6 @@ def eye(n: Any, m: Any = None, dtype: Any = None) -> Tensor:
     """A matrix with ones on the diagonal; raises ValueError for negative sizes."""
     rows, columns = sizes("eye", (n, n if m is None else m))
     return from_array(np.eye(rows, columns, dtype=_given("eye", dtype, float32)))
-
-
-def _triangle(name: str, indices: Callable[..., Any]) -> None:
-    def f(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
-        rows, columns = sizes(name, (row, col))
-        return from_array(np.stack(indices(rows, offset, columns)).astype(as_dtype(dtype, name).np))
-
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = "The row and column numbers of the elements of a triangle, as a tensor with two rows."
-    api(method=False)(f)
-
-
-_triangle("tril_indices", np.tril_indices)
-_triangle("triu_indices", np.triu_indices)
 
 
 @api(method=False)

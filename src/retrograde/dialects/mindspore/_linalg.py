@@ -27,8 +27,6 @@ def _square(op: str, x: Any, name: str = "input", kinds: str = "xx..") -> Any:
 inverse = row("inverse", lambda input: native_linalg.inv(_square("inverse", input)),
     "The inverse of matrices; raises RuntimeError for a singular one.")  # fmt: skip
 
-api("inv", function=False)(inverse)
-
 det = row("det matrix_determinant", lambda input: native_linalg.det(_square("det", input)),
     "The determinant of matrices.")  # fmt: skip
 

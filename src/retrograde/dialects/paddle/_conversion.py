@@ -341,13 +341,6 @@ def get_device(self: Tensor) -> int:
     return -1
 
 
-@api("_copy_to", function=False)
-def copy_to(self: Tensor, place: Any, blocking: bool = True) -> Any:
-    """A copy without history."""
-    check_device("_copy_to", place)
-    return make(Tensor, st.copy(self)._a, None, self._level)
-
-
 value = row("value", lambda self: self, "The tensor itself (in old programs, what a variable holds).", function=False)
 
 get_tensor = api("get_tensor", function=False)(value)

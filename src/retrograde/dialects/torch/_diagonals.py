@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...core.batched import BatchedArray
-from ...core.value import Value, dtype_of, make, shape_of
+from ...core.value import Value, make, shape_of
 from ...ops import elementwise as ew
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
 from ...ops.indexing import index_put
-from ...ops.reduction import sum as reduce_sum
 from ...tape import inplace, mutation
-from .._shared.axes import count
 from .._shared.registry import defined
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
@@ -104,17 +102,6 @@ def tr_copy(x: Any, offset: int) -> Any:
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements on a diagonal."""
     return diag_embed(_shape.reshape(input, -1), offset)
-
-
-@api()
-def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix's diagonal."""
-    if len(shape_of(input)) != 2:
-        raise RuntimeError(f"trace: wanted a matrix, got {len(shape_of(input))} dimensions")
-    line = tr.diagonal(input, offset=0, axis1=0, axis2=1)
-    if dtype_of(line).kind in "iub":
-        line = st.cast(line, dtype=np.dtype(np.int64))
-    return show_as(reduce_sum(line, axis=(0,), keepdims=False), "TraceBackward0")
 
 
 # ------------------------------------------------------------------------------------------ triangles
@@ -336,22 +323,6 @@ def slice_copy(
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """As `narrow`, in memory of its own."""
     return FUNCTIONS["narrow_copy"](self, dim, start, length)
-
-
-@api(method=False)
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The matrix whose columns are powers of a vector, the highest first unless `increasing`."""
-    if len(shape_of(x)) != 1:
-        raise RuntimeError(f"vander: wanted a vector, got shape {list(shape_of(x))}")
-    n = shape_of(x)[0] if N is None else count("vander", "N", N)
-    if n < 0:
-        raise RuntimeError(f"vander: N must not be negative, got {n}")
-    powers = [FUNCTIONS["ones_like"](x, dtype=int64 if dtype_of(x).kind == "b" else None)][:n]
-    while len(powers) < n:
-        powers.append(powers[-1] * x)
-    if not n:
-        return FUNCTIONS["empty"](shape_of(x)[0], 0, dtype=x.dtype)
-    return st.stack(*(powers if increasing else powers[::-1]), axis=1)
 
 
 @api(function=False)

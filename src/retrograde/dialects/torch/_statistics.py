@@ -224,20 +224,6 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     return matrix_norm(input, "nuc", (-2, -1) if isinstance(dim, bool) else dim, keepdim)
 
 
-@api(method=False)
-def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
-    """The norms of the slices along a dimension, which stays; of everything for dim=-1."""
-    x = tensor_argument("norm_except_dim", v)
-    n = len(shape_of(x))
-    if dim == -1:
-        return show_as(vector_norm(x, pow), "NormBackward0")
-    axis = axis_of("norm_except_dim", dim, n)
-    rest = [i for i in range(n) if i != axis]
-    if not rest:
-        return vector_norm(reshape(x, shape=(*shape_of(x), 1)), pow, 1)
-    return show_as(vector_norm(x, pow, rest, True), "ViewBackward0")
-
-
 @api(in_place=True, out=True)
 @numpy_names
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:

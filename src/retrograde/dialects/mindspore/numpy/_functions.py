@@ -156,11 +156,6 @@ for _name in _PAIRS.split():
 for _name in _REAL_PAIRS.split():
     TABLE[_name] = _binary_of(_name, _F[_name], True)
 
-logaddexp = _defined("logaddexp", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2))),
-    "log(exp(x1) + exp(x2)), elementwise.")  # fmt: skip
-logaddexp2 = _defined("logaddexp2", lambda x1, x2, dtype=None: _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2))),
-    "log2(2**x1 + 2**x2), elementwise.")  # fmt: skip
-
 
 def divmod_(x1: Any, x2: Any, dtype: Any = None) -> tuple[Any, Any]:
     """The whole quotient and the remainder."""
