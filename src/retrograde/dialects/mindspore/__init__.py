@@ -25,7 +25,7 @@ from . import _assign, _backward
 from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
 from . import _layers, _losses, _image, _boxes, _random, _control, _scalars, _aliases
-from ._sparse import COOTensor, CSRTensor
+from ._sparse import COOTensor, CSRTensor, RowTensor
 
 from . import context
 from ._context import (
@@ -64,7 +64,7 @@ ops.publish()
 _enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
-    "amp", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy", "train",
+    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy", "train",
     "version",
 )  # fmt: skip
 
