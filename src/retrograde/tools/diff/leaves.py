@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from .kinds import OP
@@ -44,6 +46,7 @@ class LeafPairs:
         for left, descent in ((self._left, descent_a), (self._right, descent_b)):
             for leaf in descent:
                 del left[leaf]
+        self._by_history()
         self._by_order()
         self.packed = self._by_rows()
         """Parameters that hold several of the other program on top of each other."""
@@ -94,6 +97,9 @@ class LeafPairs:
         if not va.telling(x) or not vb.telling(y):
             return False
         rtol = default_rtol(va.kept(x).dtype, vb.kept(y).dtype)
+        p, q = va.norm(x), vb.norm(y)  # the same in any layout
+        if abs(p - q) > rtol * va.size(x) ** 0.5 * max(p, q):
+            return False
         return distance(va, x, vb, y, rtol).relative <= rtol
 
     def _by_value(self) -> None:
@@ -148,14 +154,43 @@ class LeafPairs:
                         queue.append(v)
         return found
 
+    def _by_history(self) -> None:
+        """Pair leaves of one size where what first reads them comes of leaves of the same sizes: in whichever order a program
+        computes, and by whichever operations, a layer comes behind the same layers."""
+        histories_a, histories_b = self._read
+        queues: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        for j in reversed(self._in_order(self._right, histories_b)):
+            if j in histories_b:
+                queues.setdefault((self._size_b(j), histories_b[j].behind), []).append(j)
+        for i in self._in_order(self._left, histories_a):
+            queue = queues.get((self._size(i), histories_a[i].behind)) if i in histories_a else None
+            if queue:
+                self._pair(i, queue.pop())
+
     def _by_order(self) -> None:
+        """Pair leaves of one size in the order in which the programs first read them, as many as that leaves in order; then
+        the others."""
+        read_a, read_b = self._read
+        for i, j in _in_common(
+            [(self._size(i), i) for i in self._in_order(self._left, read_a)],
+            [(self._size_b(j), j) for j in self._in_order(self._right, read_b)],
+        ):
+            self._pair(i, j)
         queues: dict[int, list[int]] = {}
-        for j in reversed(self._right):
+        for j in reversed(self._in_order(self._right, read_b)):
             queues.setdefault(self._size_b(j), []).append(j)
-        for i in list(self._left):
+        for i in self._in_order(self._left, read_a):
             queue = queues.get(self._size(i))
             if queue:
                 self._pair(i, queue.pop())
+
+    @functools.cached_property
+    def _read(self) -> tuple[dict[int, _Reading], dict[int, _Reading]]:
+        return _first_readings(self._a), _first_readings(self._b)
+
+    @staticmethod
+    def _in_order(leaves: Iterable[int], read: dict[int, _Reading]) -> list[int]:
+        return sorted(leaves, key=lambda leaf: read[leaf].at if leaf in read else (math.inf, leaf))
 
     def _by_rows(self) -> list[Packed]:
         """Find parameters whose rows begin as several of the other program's do, as for the queries, keys and values of
@@ -215,6 +250,57 @@ class LeafPairs:
         return {
             i: first[key] for i in rest if record.leaves[i].name and (key := (record.leaves[i].name, size(i))) in first
         }
+
+
+def _in_common(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The leaves of a longest common subsequence of sizes, for (size, leaf) each in order."""
+    longest = [[0] * (len(right) + 1)]
+    for size, _ in reversed(left):
+        below, row = longest[-1], [0]
+        for n in range(len(right)):
+            row.append(below[n] + 1 if right[-1 - n][0] == size else max(below[n + 1], row[n]))
+        longest.append(row)
+    found, i, j = [], 0, 0
+    while i < len(left) and j < len(right):
+        if left[i][0] == right[j][0]:
+            found.append((left[i][1], right[j][1]))
+            i, j = i + 1, j + 1
+        elif longest[len(left) - 1 - i][len(right) - j] >= longest[len(left) - i][len(right) - 1 - j]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+class _Reading(NamedTuple):
+    """Where a program reads a leaf first."""
+
+    at: tuple[float, int]
+    """The operation, and which of its operands the leaf is."""
+    behind: tuple[int, ...]
+    """The sizes of the other leaves from which that is computed."""
+
+
+def _first_readings(record: Record) -> dict[int, _Reading]:
+    leaf_of = {leaf.value: n for n, leaf in enumerate(record.leaves)}
+    behind: dict[int, int] = {}
+    found: dict[int, tuple[tuple[float, int], int]] = {}
+    for number, e in enumerate(record.events):
+        if e.kind != OP:
+            continue
+        leaves = 0
+        for v in e.ins:
+            leaves |= behind.get(v, 0) | (1 << leaf_of[v] if v in leaf_of else 0)
+        for position, v in enumerate(e.ins):
+            if v in leaf_of:
+                found.setdefault(leaf_of[v], ((number, position), leaves))
+        for v in e.outs:
+            behind[v] = leaves
+    sizes = [math.prod(record.values[leaf.value].shape) for leaf in record.leaves]
+    return {
+        leaf: _Reading(at, tuple(sorted(n for i, n in enumerate(sizes) if leaves >> i & 1 and i != leaf)))
+        for leaf, (at, leaves) in found.items()
+    }
 
 
 def _short(name: str) -> str:

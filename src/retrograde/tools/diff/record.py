@@ -115,6 +115,8 @@ class Record:
         """The name of a primitive -> the module that registers it."""
         self.replaced = replaced or {}
         """Values that are other than what the program had (replay.py)."""
+        self.norms: dict[int, float] = {}
+        """The norms of values that somebody has asked for."""
 
     @classmethod
     def read(cls, folder: Path) -> Record:
@@ -132,6 +134,8 @@ class Record:
                 leaves += map(Leaf._make, part["leaves"])
                 files += part["files"]
                 modules.update(part.get("modules", {}))
+                for number, offset in part.get("later", ()):
+                    values[number] = values[number]._replace(offset=offset)
         with open(folder / "values.bin", "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
@@ -217,6 +221,8 @@ class Recorder(Observer):
 
     BATCH = 4096
     """Events that are kept in memory before they are written."""
+    CHUNK = 16 * 2**20
+    """Bytes of values that are kept in memory before they are written."""
 
     def __init__(self, folder: Path | None = None, budget: int = BUDGET,
                  progress: Callable[[int, int], None] | None = None,
@@ -240,9 +246,13 @@ class Recorder(Observer):
             # closed by close(), when the program has ended
             self._sinks = (
                 open(folder / "events.jsonl", "w", encoding="utf-8"),  # noqa: SIM115
-                open(folder / "values.bin", "wb"),  # noqa: SIM115
+                open(folder / "values.bin", "w+b"),  # noqa: SIM115
                 open(folder / "given.pickle", "wb"),  # noqa: SIM115
             )
+        self._small: set[int] = set()
+        """Values that are kept as digests."""
+        self._later: list[tuple[int, int]] = []
+        """Those of which it has turned out that they have to be kept whole, and where they are."""
         self._file_numbers: dict[str, int] = {}
         self._written_tables = [0, 0]
         self._known: dict[int, tuple[Any, int, int, int]] = {}
@@ -303,17 +313,25 @@ class Recorder(Observer):
         a = self._content_of(a)
         n = a.nbytes
         if self._size + n <= self._budget or n <= 64:
-            kept = Kept(a.shape, name_of(a.dtype), self._size)
-            raw = a.tobytes()
-            self.content += raw
-            pad = -n % 16
-            if pad:
-                self.content += bytes(pad)
-            self._size += n + pad
+            kept = Kept(a.shape, name_of(a.dtype), self._put(a))
         else:
             kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
+            self._small.add(self._flushed[1] + len(self.values))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
+
+    def _put(self, a: np.ndarray) -> int:
+        """Put an array's bytes behind those that are kept already; gives where they are."""
+        offset, n = self._size, a.nbytes
+        self.content += a.tobytes()
+        pad = -n % 16
+        if pad:
+            self.content += bytes(pad)
+        self._size += n + pad
+        if self._sinks is not None and len(self.content) > self.CHUNK:
+            self._sinks[1].write(self.content)
+            self.content = bytearray()
+        return offset
 
     def _start(self, a: np.ndarray) -> None:
         """Let an array hold what is given for the value that it is about to become."""
@@ -347,14 +365,14 @@ class Recorder(Observer):
         lines, binary, pickled = self._sinks
         leaves, files = self._written_tables
         part = {"events": self.events, "values": self.values, "leaves": self.leaves[leaves:],
-                "files": self.files[files:], "modules": self.modules}  # fmt: skip
+                "files": self.files[files:], "modules": self.modules, "later": self._later}  # fmt: skip
         lines.write(json.dumps(part, separators=(",", ":")) + "\n")
         binary.write(self.content)
         pickled.write(_pickled(self.given))
         self._flushed[0] += len(self.events)
         self._flushed[1] += len(self.values)
         self._written_tables = [len(self.leaves), len(self.files)]
-        self.events, self.values, self.content, self.given = [], [], bytearray(), {}
+        self.events, self.values, self.content, self.given, self._later = [], [], bytearray(), {}, []
 
     def close(self) -> None:
         """Write what is still in memory."""
@@ -368,6 +386,8 @@ class Recorder(Observer):
         """The record of a Recorder without a folder."""
         self._settle()
         content = memoryview(bytes(self.content))
+        for number, offset in self._later:
+            self.values[number] = self.values[number]._replace(offset=offset)
         return Record(self.events, self.values, self.leaves, self.files, content, self.given, self.modules)
 
     # ------------------------------------------------------------------------------------------ reading memory
@@ -415,8 +435,11 @@ class Recorder(Observer):
         kept = self.values[index]
         if kept.offset < 0:
             return None
-        start = kept.offset - (self._size - len(self.content))
-        return bytes(self.content[start : start + _nbytes(kept)])
+        start, n = kept.offset - (self._size - len(self.content)), _nbytes(kept)
+        if start < 0 and self._sinks is not None:
+            self._sinks[1].flush()
+            return os.pread(self._sinks[1].fileno(), n, kept.offset)
+        return bytes(self.content[start : start + n])
 
     def _settle(self) -> None:
         """Look at the memory that has been written since the last event."""
@@ -609,7 +632,11 @@ class Recorder(Observer):
         number = len(self.leaves)
         self._leaf_numbers[id(x)] = (weakref.ref(x), number)
         self._leaf_numbers[id(a)] = (weakref.ref(a), number)
-        self.leaves.append(Leaf(name if isinstance(name, str) else "", self._ref(x)))
+        value = self._ref(x)
+        if value in self._small:  # what a program starts from is known whole, whatever the budget
+            self._small.discard(value)
+            self._later.append((value, self._put(self._content_of(a))))
+        self.leaves.append(Leaf(name if isinstance(name, str) else "", value))
         return number
 
     def pass_begins(self, run: Any, roots: Sequence[Any], gradients: Sequence[Any], inputs: Any) -> None:

@@ -121,6 +121,7 @@ class Replay:
             self._events, self._kept, original.leaves, original.files, original.content, original.given,
             original.modules, self.new,
         )
+        self.record.norms = {value: norm for value, norm in original.norms.items() if value not in self.new}
 
     def array(self, value: int) -> np.ndarray | None:
         """What a value is now; None for one that is not there, or was too large to be kept."""

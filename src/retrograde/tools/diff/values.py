@@ -50,7 +50,7 @@ class Values:
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self._norms: dict[int, float] = {}
+        self._norms = record.norms
 
     def __len__(self) -> int:
         return len(self._record.values)
@@ -110,7 +110,7 @@ class Values:
             elif array.size == 1 and array.dtype.kind == "f":
                 known = abs(float(array.reshape(-1)[0]))
             else:
-                known = norm_of(as_wide(array))
+                known = norm_of(array if array.dtype == np.float32 else as_wide(array))
             self._norms[value] = known
         return known
 
@@ -136,15 +136,21 @@ def is_telling(array: np.ndarray) -> bool:
     return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
 
 
-def norm_of(wide: np.ndarray) -> float:
-    """The root of the sum of squares of an array in double precision, without what stands where nothing is looked at."""
-    wide = wide.reshape(-1)
+def norm_of(array: np.ndarray) -> float:
+    """The root of the sum of squares of an array of single or double precision, without what stands where nothing is looked at."""
+    flat = array.reshape(-1)
     with np.errstate(all="ignore"):
-        found = math.sqrt(abs(np.vdot(wide, wide)))
-        if not found < -MASKED and wide.dtype.kind == "f":
-            wide = wide[~(wide <= MASKED)]
-            found = math.sqrt(np.vdot(wide, wide))
+        found = math.sqrt(_squares(flat))
+        if not found < -MASKED and flat.dtype.kind == "f":
+            found = math.sqrt(_squares(flat[~(flat <= MASKED)]))
     return found
+
+
+def _squares(flat: np.ndarray) -> float:
+    """The sum of squares, in double precision: without BLAS, whose threads take longer to start than this does."""
+    if flat.dtype.kind == "c":
+        return _squares(flat.real) + _squares(flat.imag)
+    return float(np.einsum("i,i->", flat, flat, dtype=np.float64))
 
 
 def as_wide(array: np.ndarray) -> np.ndarray:
