@@ -10,6 +10,7 @@ import mindspore
 import numpy as np
 
 name, mode, size, options = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+mindspore.set_seed(0)
 model = getattr(mindcv.models, name)(num_classes=10, **options)
 model.set_train(mode == "train")
 rng = np.random.default_rng(0)

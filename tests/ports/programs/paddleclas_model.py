@@ -17,6 +17,7 @@ from ppcls.utils import logger  # noqa: E402
 
 logger.init_logger()
 name, mode, size, options = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+paddle.seed(0)
 model = getattr(backbone, name)(class_num=10, **options)
 if mode == "eval":
     model.eval()

@@ -165,17 +165,17 @@ class Alignment:
             ins = tuple([classes.get(v, v) for v in e.ins])
             for position, v in enumerate(e.outs):
                 key = _way(e, ins, position)
-                content = _content_key(values, v)
+                content = values.key(v)
                 known = None
                 if key is not None:
                     known = self._computed.get(key)
-                    if known is not None and _content_key(values, known) != content:
+                    if known is not None and values.key(known) != content:
                         known = None
-                if e.kind == WRITE and len(ins) > 1 and _content_key(values, e.ins[1]) == content:
+                if e.kind == WRITE and len(ins) > 1 and values.key(e.ins[1]) == content:
                     known = ins[1]
                 if known is None and e.kind == OP and values.telling(v):  # x + 0 and x are one value, x * x and x**2
                     alike = self._content.get(content, ()) if values.size(v) > 1 else ()
-                    same = alike[-1:] or [x for x in e.ins if x in classes and _content_key(values, x) == content]
+                    same = alike[-1:] or [x for x in e.ins if x in classes and values.key(x) == content]
                     known = classes[same[0]] if same else None
                     if known is not None and key is not None:
                         self._computed.setdefault(key, v)
@@ -327,7 +327,7 @@ class Alignment:
             source = self.partner[e.ins[1]]
             if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
                 return source
-        content = _content_key(values, v)
+        content = values.key(v)
         if _is_given(e) and content in self._given:
             return Match(self._given[content], Distance(0.0, 0.0), False)
         telling = _is_given(e) or values.telling(v)
@@ -449,11 +449,3 @@ def _is_given(e: Event) -> bool:
     if e.kind == OP:
         return e.name == "fill"
     return e.kind == SOURCE or (e.kind == WRITE and tuple(e.ins) == (ABSENT,))
-
-
-def _content_key(values: Values, v: int) -> Any:
-    kept = values.kept(v)
-    raw = values.raw(v)
-    if raw is None:
-        return kept.dtype, tuple(kept.shape), tuple(kept.digest)
-    return kept.dtype, tuple(kept.shape), raw

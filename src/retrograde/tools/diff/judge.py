@@ -22,31 +22,34 @@ class Judgement:
         self.results, self.notes = paired_results(alignment, gradients_only)
         self.bad: Result | None = None
         """The first that is not the same; a buffer only where nothing else is: what buffers do is seen elsewhere."""
+        self.buffers: list[Result] = []
+        """The buffers that are not the same."""
         self.largest, self.largest_in = 0.0, ""
         """The largest relative difference among those that are the same, and where that is."""
         for result in self.results:
             result.distance = found = _distance(alignment, result)
             if not agrees(alignment, result, found):
-                if key(result) not in settled and (
-                    self.bad is None or (self.bad.kind == BUFFER and result.kind != BUFFER)
-                ):  # fmt: skip
+                if key(result) in settled:
+                    continue
+                if self.bad is None or (self.bad.kind == BUFFER and result.kind != BUFFER):
                     self.bad = result
+                if result.kind == BUFFER:
+                    self.buffers.append(result)
             elif result.b in alignment.noise or (result.kind == BUFFER and alignment.astray > GROWN / 100):
                 continue
             elif found is not None and found.relative > self.largest:
                 self.largest, self.largest_in = found.relative, where(result, found)
 
-    def explained(self) -> tuple[Finding, Explanation]:
-        """Why the first result that is not the same differs."""
-        assert self.bad is not None
+    def explained(self, result: Result) -> tuple[Finding, Explanation]:
+        """Why a result that is not the same differs."""
         explanation = Explanation(self.alignment)
-        return only_one_differentiates(self.alignment) or explanation.of(self.bad), explanation
+        return only_one_differentiates(self.alignment) or explanation.of(result), explanation
 
     def finding(self) -> Finding:
         """The same where there may be nothing but gradients, of which no more is known than that they differ."""
-        if not self.gradients_only:
-            return self.explained()[0]
         assert self.bad is not None
+        if not self.gradients_only:
+            return self.explained(self.bad)[0]
         ends = (self.bad.a if self.bad.a is not None else ABSENT, self.bad.b if self.bad.b is not None else ABSENT)
         i, j = (-1 if v == ABSENT else e for v, e in zip(ends, (self.bad.event_a, self.bad.event_b)))
         return Finding("the gradients differ" if min(i, j) >= 0 else "only one side has this gradient", i, j, ends)

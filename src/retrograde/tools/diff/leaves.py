@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from .kinds import OP
+from .reading import Reading, first_readings, in_common
 from .record import Record
 from .values import RESHAPED, Values, default_rtol, distance
 
@@ -105,14 +106,13 @@ class LeafPairs:
     def _by_value(self) -> None:
         """Pair leaves that begin with the same values, in any layout."""
         va, vb = self._values
-        exact: dict[bytes | None, list[int]] = {}
+        exact: dict[object, list[int]] = {}
         for j in reversed(self._right):
-            exact.setdefault(vb.raw(self._b.leaves[j].value), []).append(j)
+            exact.setdefault(vb.key(self._b.leaves[j].value)[2], []).append(j)
         for i in list(self._left):
             x = self._a.leaves[i].value
-            raw = va.raw(x)
-            if raw is not None and va.telling(x) and exact.get(raw):
-                self._pair(i, exact[raw].pop())
+            if va.kept(x).offset >= 0 and va.telling(x) and exact.get(va.key(x)[2]):
+                self._pair(i, exact[va.key(x)[2]].pop())
         for i in list(self._left)[:MANY]:
             for j in list(self._right)[:MANY]:
                 if self._size(i) == self._size_b(j) and self._agree(i, j):
@@ -171,7 +171,7 @@ class LeafPairs:
         """Pair leaves of one size in the order in which the programs first read them, as many as that leaves in order; then
         the others."""
         read_a, read_b = self._read
-        for i, j in _in_common(
+        for i, j in in_common(
             [(self._size(i), i) for i in self._in_order(self._left, read_a)],
             [(self._size_b(j), j) for j in self._in_order(self._right, read_b)],
         ):
@@ -185,11 +185,11 @@ class LeafPairs:
                 self._pair(i, queue.pop())
 
     @functools.cached_property
-    def _read(self) -> tuple[dict[int, _Reading], dict[int, _Reading]]:
-        return _first_readings(self._a), _first_readings(self._b)
+    def _read(self) -> tuple[dict[int, Reading], dict[int, Reading]]:
+        return first_readings(self._a), first_readings(self._b)
 
     @staticmethod
-    def _in_order(leaves: Iterable[int], read: dict[int, _Reading]) -> list[int]:
+    def _in_order(leaves: Iterable[int], read: dict[int, Reading]) -> list[int]:
         return sorted(leaves, key=lambda leaf: read[leaf].at if leaf in read else (math.inf, leaf))
 
     def _by_rows(self) -> list[Packed]:
@@ -250,57 +250,6 @@ class LeafPairs:
         return {
             i: first[key] for i in rest if record.leaves[i].name and (key := (record.leaves[i].name, size(i))) in first
         }
-
-
-def _in_common(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The leaves of a longest common subsequence of sizes, for (size, leaf) each in order."""
-    longest = [[0] * (len(right) + 1)]
-    for size, _ in reversed(left):
-        below, row = longest[-1], [0]
-        for n in range(len(right)):
-            row.append(below[n] + 1 if right[-1 - n][0] == size else max(below[n + 1], row[n]))
-        longest.append(row)
-    found, i, j = [], 0, 0
-    while i < len(left) and j < len(right):
-        if left[i][0] == right[j][0]:
-            found.append((left[i][1], right[j][1]))
-            i, j = i + 1, j + 1
-        elif longest[len(left) - 1 - i][len(right) - j] >= longest[len(left) - i][len(right) - 1 - j]:
-            i += 1
-        else:
-            j += 1
-    return found
-
-
-class _Reading(NamedTuple):
-    """Where a program reads a leaf first."""
-
-    at: tuple[float, int]
-    """The operation, and which of its operands the leaf is."""
-    behind: tuple[int, ...]
-    """The sizes of the other leaves from which that is computed."""
-
-
-def _first_readings(record: Record) -> dict[int, _Reading]:
-    leaf_of = {leaf.value: n for n, leaf in enumerate(record.leaves)}
-    behind: dict[int, int] = {}
-    found: dict[int, tuple[tuple[float, int], int]] = {}
-    for number, e in enumerate(record.events):
-        if e.kind != OP:
-            continue
-        leaves = 0
-        for v in e.ins:
-            leaves |= behind.get(v, 0) | (1 << leaf_of[v] if v in leaf_of else 0)
-        for position, v in enumerate(e.ins):
-            if v in leaf_of:
-                found.setdefault(leaf_of[v], ((number, position), leaves))
-        for v in e.outs:
-            behind[v] = leaves
-    sizes = [math.prod(record.values[leaf.value].shape) for leaf in record.leaves]
-    return {
-        leaf: _Reading(at, tuple(sorted(n for i, n in enumerate(sizes) if leaves >> i & 1 and i != leaf)))
-        for leaf, (at, leaves) in found.items()
-    }
 
 
 def _short(name: str) -> str:

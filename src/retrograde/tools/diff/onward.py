@@ -20,7 +20,7 @@ from .leaves import LeafPairs
 from .record import Record
 from .repairs import Repairs
 from .replay import Changes, Replay
-from .results import LOSS, Result
+from .results import BUFFER, LOSS, Result
 from .side import Side
 from .values import FAR, Values, distance
 
@@ -83,6 +83,10 @@ class Onward:
                 break
             if not self._mended(bad):
                 break
+            for more in self._judged.buffers if bad.kind == BUFFER else ():  # nothing follows from them
+                if more is not bad:
+                    self._mended(more)
+            self._again()
         else:
             if self._judged.bad is not None:
                 self.notes.append("there may be more differences: the programs are too long to be compared again more often")
@@ -116,7 +120,7 @@ class Onward:
 
     def _mended(self, bad: Result) -> bool:
         """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
-        finding, explanation = self._judged.explained()
+        finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
         identity = _identity(alignment, finding)
         lines = {(is_a, *at[:2]) for is_a, n in zip((True, False), finding.named())
@@ -149,10 +153,10 @@ class Onward:
                            if (at := _at(alignment.a if is_a else alignment.b, n)) is not None)  # fmt: skip
         apart.changes.update(changes)
         self._changes.update(changes)
-        self._again()
         return True
 
     def _again(self) -> None:
+        self._judged = self._first  # what was computed anew before takes no memory any more
         self._judged = self._judgement(self._changes)
 
     def _judgement(self, changes: Changes) -> Judgement:

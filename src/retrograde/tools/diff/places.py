@@ -44,6 +44,14 @@ def is_library(filename: str) -> bool:
     return known
 
 
+def packaged(filename: str) -> str:
+    """What a file of an installed package is called there, from the package on; "" for any other file."""
+    path = os.path.realpath(filename)
+    folder = next((folder for folder in _LIBRARIES if os.path.basename(folder[:-1]).endswith("-packages")
+                   and path.startswith(folder)), None)  # fmt: skip
+    return path[len(folder) :] if folder else ""
+
+
 def _users(frame: Any) -> Any:
     """This frame, or the innermost above it that is the user's; None where there is none."""
     library = _library

@@ -117,6 +117,21 @@ class Record:
         """Values that are other than what the program had (replay.py)."""
         self.norms: dict[int, float] = {}
         """The norms of values that somebody has asked for."""
+        self.keys: dict[int, tuple[str, tuple[int, ...], object]] = {}
+        """What tells the contents of values apart, of those that somebody has asked for."""
+        self._seen = 0
+
+    SEEN = 64 * 2**20
+    """How many bytes of values are looked at before their memory is given back: they lie in a file."""
+
+    def bytes_at(self, offset: int, n: int) -> memoryview:
+        """A part of the content."""
+        part = self.content[offset : offset + n]
+        self._seen += n
+        if self._seen > self.SEEN and isinstance(self.content.obj, mmap.mmap):
+            self._seen = 0
+            self.content.obj.madvise(mmap.MADV_DONTNEED)
+        return part
 
     @classmethod
     def read(cls, folder: Path) -> Record:
@@ -249,6 +264,8 @@ class Recorder(Observer):
                 open(folder / "values.bin", "w+b"),  # noqa: SIM115
                 open(folder / "given.pickle", "wb"),  # noqa: SIM115
             )
+        self._preparing = True
+        """Whether no operation has been recorded by the tape yet."""
         self._small: set[int] = set()
         """Values that are kept as digests."""
         self._later: list[tuple[int, int]] = []
@@ -483,6 +500,8 @@ class Recorder(Observer):
         if self._pending:
             self._settle()
         ref = self._ref
+        if node is not None and self._preparing:  # what parameters are drawn from leaves the computation its room
+            self._preparing, self._budget = False, self._budget + self._size
         self._started = False
         ins = [ref(x) for x in operands]
         if self._started:

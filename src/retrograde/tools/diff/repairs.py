@@ -9,6 +9,7 @@ at once, but only where B reads there what A does: so that another mistake in be
 from __future__ import annotations
 
 import bisect
+import functools
 import heapq
 import itertools
 import math
@@ -148,7 +149,12 @@ class Repairs:
 
     def _together(self, changes: Changes, ea: int, eb: int) -> None:
         """Find where both programs go on alike behind two operations, and give B what A has there."""
-        found = self._meeting(ea, eb)
+        x, y = self.a.events[ea], self.b.events[eb]
+        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
+                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
+        of_the_same = {j for _, j in direct} >= {j for j, w in enumerate(y.ins) if w != ABSENT}
+        found = self._at_once(x, y, ea, eb) if of_the_same else None
+        found = found or self._meeting(ea, eb)
         if found is None:
             return
         (na, ia), value, (nb, ib), is_operand, order = found
@@ -164,9 +170,9 @@ class Repairs:
             if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
                 makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
                 numbers += [(self.a, i), (self.b, j)]
-        x, y = self.a.events[ea], self.b.events[eb]
-        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
-                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
+        if (na, nb) == (ea, eb) and of_the_same:
+            # By themselves they differ: the same elsewhere, whatever has made what they read there.
+            makers, numbers = [], numbers[:4]
         for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
             source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
             slots = self.b.events[at].ins if is_operand else self.b.events[at].outs
@@ -187,6 +193,19 @@ class Repairs:
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
+                if n:
+                    self._at_leaf(changes, w)
+
+    def _at_once(
+        self, x: Event, y: Event, ea: int, eb: int
+    ) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:  # fmt: skip
+        """The results of two operations of one kind that read the same, where these can be told apart by nothing else than their
+        parameters."""
+        if x.kind == y.kind == OP and x.name == y.name and x.name not in ARRANGING and len(x.outs) == len(y.outs) == 1 and (
+            self.a.values.shape(x.outs[0]) == self.b.values.shape(y.outs[0])
+        ):  # fmt: skip
+            return (ea, 0), x.outs[0], (eb, 0), False, None
+        return None
 
     def _before(self, changes: Changes, value: int, number: int) -> list[tuple[int, int]]:
         """Let the gradients be A's of what both programs have and this value is made of; gives that, in A and in B."""
@@ -196,9 +215,6 @@ class Repairs:
         read = {value} if self.alignment.matched_b(value) else set()
         for n in self._explanation.region(value):
             read.update(v for v in self.b.events[n].ins if v != ABSENT and self.alignment.matched_b(v))
-        leaves = {leaf.value: j for j, leaf in enumerate(self.b.record.leaves)}
-        of_leaf = {self.b.value_at(v, len(self.b.events)): j for v, j in leaves.items()}
-        pairs = {j: i for i, j in self.alignment.leaves.pairs}
         for w in read:
             match = self.alignment.partner.get(w)
             if match is None:
@@ -206,11 +222,22 @@ class Repairs:
             if w < self._known:
                 pairs_read.append((match.value, w))
             self._arriving(changes, match.value, w, place_a, place_b)
-            end = self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w
-            j = leaves.get(w, of_leaf.get(end, -1))
-            if j in pairs:
-                self._leaf(changes, pairs[j], j)
+            self._at_leaf(changes, w)
         return pairs_read
+
+    @functools.cached_property
+    def _leaves(self) -> tuple[dict[int, int], dict[int, int]]:
+        """B's leaves by what they hold at first and at last; and A's by B's."""
+        found = {self.b.value_at(leaf.value, len(self.b.events)): j for j, leaf in enumerate(self.b.record.leaves)}
+        found.update((leaf.value, j) for j, leaf in enumerate(self.b.record.leaves))
+        return found, {j: i for i, j in self.alignment.leaves.pairs}
+
+    def _at_leaf(self, changes: Changes, w: int) -> None:
+        """Let what arrives at a value of B be A's in all passes, if it is a leaf's."""
+        leaves, pairs = self._leaves
+        j = leaves.get(w, leaves.get(self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w, -1))
+        if j in pairs:
+            self._leaf(changes, pairs[j], j)
 
     def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
         """Let the gradient that arrives at a value in a pass be A's."""
@@ -252,9 +279,9 @@ class Repairs:
         for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
-                if x.kind == y.kind == ACCUMULATE:
-                    changes.arrivals.setdefault(n, Force(x.ins[0], order))
-                elif x.kind == y.kind:
+                if y.kind == ACCUMULATE:
+                    changes.arrivals.setdefault(n, Force(x.ins[0] if x.kind == ACCUMULATE else x.outs[0], order))
+                elif x.kind != ACCUMULATE or not x.detail[2]:  # returned in B, where A has added it to nothing else
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
     def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
