@@ -152,9 +152,9 @@ class Repairs:
         x, y = self.a.events[ea], self.b.events[eb]
         direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
                   if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
-        of_the_same = {j for _, j in direct} >= {j for j, w in enumerate(y.ins) if w != ABSENT}
-        found = self._at_once(x, y, ea, eb) if of_the_same else None
-        found = found or self._meeting(ea, eb)
+        if set(direct) >= {(j, j) for j, w in enumerate(y.ins) if w != ABSENT} and self._parameters(changes, ea, eb):
+            return
+        found = self._meeting(ea, eb)
         if found is None:
             return
         (na, ia), value, (nb, ib), is_operand, order = found
@@ -170,9 +170,6 @@ class Repairs:
             if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
                 makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
                 numbers += [(self.a, i), (self.b, j)]
-        if (na, nb) == (ea, eb) and of_the_same:
-            # By themselves they differ: the same elsewhere, whatever has made what they read there.
-            makers, numbers = [], numbers[:4]
         for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
             source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
             slots = self.b.events[at].ins if is_operand else self.b.events[at].outs
@@ -193,19 +190,22 @@ class Repairs:
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
-                if n:
-                    self._at_leaf(changes, w)
 
-    def _at_once(
-        self, x: Event, y: Event, ea: int, eb: int
-    ) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:  # fmt: skip
-        """The results of two operations of one kind that read the same, where these can be told apart by nothing else than their
-        parameters."""
-        if x.kind == y.kind == OP and x.name == y.name and x.name not in ARRANGING and len(x.outs) == len(y.outs) == 1 and (
-            self.a.values.shape(x.outs[0]) == self.b.values.shape(y.outs[0])
-        ):  # fmt: skip
-            return (ea, 0), x.outs[0], (eb, 0), False, None
-        return None
+    def _parameters(self, changes: Changes, ea: int, eb: int) -> bool:
+        """Give an operation of B that reads what A's does the parameters of that, there and wherever these lines run again; False
+        where that is not what makes them differ, or changes more than values."""
+
+        def fits(m: int, n: int) -> bool:
+            x, y = self.a.events[m], self.b.events[n]
+            return x.kind == y.kind == OP and x.name == y.name and x.params != y.params and len(x.ins) == len(y.ins) and (
+                m in self.a.record.given and n in self.b.record.given and self.b.record.primitive(y.name) is not None
+            ) and [self.a.values.shape(v) for v in x.outs] == [self.b.values.shape(v) for v in y.outs]  # fmt: skip
+
+        if self.a.events[ea].name in ARRANGING or not fits(ea, eb):
+            return False
+        self.touched |= {(True, ea), (False, eb)}
+        changes.parameters.update((n, m) for m, n in self._again([(self.a, ea), (self.b, eb)]) if fits(m, n))
+        return True
 
     def _before(self, changes: Changes, value: int, number: int) -> list[tuple[int, int]]:
         """Let the gradients be A's of what both programs have and this value is made of; gives that, in A and in B."""

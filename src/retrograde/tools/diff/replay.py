@@ -51,6 +51,8 @@ class Changes:
     """(place of the pass, operation, output) -> the gradient that arrives there."""
     arrivals: dict[int, Force] = field(default_factory=dict)
     """The event at which a gradient arrives at a leaf -> what arrives there."""
+    parameters: dict[int, int] = field(default_factory=dict)
+    """An operation -> the one of the other program whose parameters it has."""
     adds: dict[int, bool] = field(default_factory=dict)
     """The same -> whether it is added to what was there before."""
 
@@ -205,9 +207,11 @@ class Replay:
                 if self._force(len(self._kept) - 1, force):
                     ins[position] = len(self._kept) - 1
                     self.assumed[ins[position]] = force.value
-        if ins != list(e.ins):
-            e = self._events[number] = e._replace(ins=ins)
-        if not (self._everything or any(v in self.new for v in ins)):
+        other = self._changes.parameters.get(number)
+        if ins != list(e.ins) or other is not None:
+            text = e.params if other is None else self._other.record.events[other].params
+            e = self._events[number] = e._replace(ins=ins, params=text)
+        if not (self._everything or other is not None or any(v in self.new for v in ins)):
             return
         prim = self._original.primitive(e.name)
         if prim is None:
@@ -217,7 +221,8 @@ class Replay:
             self._put(value, array)
 
     def _params(self, number: int) -> dict[str, Any]:
-        params = self._original.given.get(number, {})
+        other = self._changes.parameters.get(number)
+        params = self._original.given.get(number, {}) if other is None else self._other.record.given[other]
         return wide_params(params) if self._widened else params
 
     def _computed(self, e: Event, prim: Primitive, ins: Sequence[int]) -> Sequence[np.ndarray] | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .align import Alignment
 from .kinds import ACCUMULATE, COTANGENT, OP, REREAD, RESULT, UPDATE, WRITE
 from .memory import changes
+from .record import ABSENT
 from .side import Side
 from .values import Distance
 
@@ -234,15 +237,44 @@ def _memory(alignment: Alignment, notes: list[str]) -> list[Result]:
             notes.append(f"A changes {name} {len(left)} times, B {len(right)} times")
             left, right = left[-1:], right[-1:]
         found += _changes(alignment, PARAMETER, name, left, right, (i, j))
-    for left in buffers_a:
-        size = alignment.a.values.size(left[0])
-        for right in buffers_b:
-            if alignment.b.values.size(right[0]) == size:
-                buffers_b.remove(right)
-                n = min(len(left), len(right))  # one program may fill its buffers by a change in place
-                shape = list(alignment.a.values.shape(left[0]))
-                found += _changes(alignment, BUFFER, f"of shape {shape}", left[-n:], right[-n:], (-1, -1))
-                break
+    for left, right in _facing(alignment, buffers_a, buffers_b):
+        n = min(len(left), len(right))  # one program may fill its buffers by a change in place
+        shape = list(alignment.a.values.shape(left[0]))
+        found += _changes(alignment, BUFFER, f"of shape {shape}", left[-n:], right[-n:], (-1, -1))
+    return found
+
+
+def _facing(
+    alignment: Alignment, buffers_a: list[list[int]], buffers_b: list[list[int]]
+) -> list[tuple[list[int], list[int]]]:  # fmt: skip
+    """The buffers of one size that belong together: those that are first changed by something that both programs have, by how
+    near to the change that is; then in order."""
+    of_a = [_behind(alignment.a, chain, alignment.classes_a) for chain in buffers_a]
+    of_b = [_behind(alignment.b, chain, alignment.classes_b) for chain in buffers_b]
+    sizes = [[side.values.size(chain[0]) for chain in chains]
+             for side, chains in ((alignment.a, buffers_a), (alignment.b, buffers_b))]  # fmt: skip
+    near = sorted(
+        (min(p[c] + q[c] for c in p.keys() & q.keys()), i, j)
+        for i, p in enumerate(of_a) for j, q in enumerate(of_b) if sizes[0][i] == sizes[1][j] and not p.keys().isdisjoint(q)
+    )  # fmt: skip
+    in_order = ((0, i, j) for i in range(len(of_a)) for j in range(len(of_b)) if sizes[0][i] == sizes[1][j])
+    pairs: dict[int, int] = {}
+    for _, i, j in itertools.chain(near, in_order):
+        if i not in pairs and j not in pairs.values():
+            pairs[i] = j
+    return [(buffers_a[i], buffers_b[j]) for i, j in sorted(pairs.items())]
+
+
+def _behind(side: Side, chain: Sequence[int], classes: dict[int, int], far: int = 4) -> dict[int, int]:
+    """What a buffer is first changed by: the classes of telling values, with how many operations lie between."""
+    found: dict[int, int] = {}
+    values = [v for v in side.events[side.producer[chain[0]]].ins[1:]]
+    for distance in range(far):
+        for v in values:
+            if v in classes and side.values.size(v) > 1 and side.values.telling(v):
+                found.setdefault(classes[v], distance)
+        makers = [side.maker(v) for v in values]
+        values = [v for e in makers if e is not None and e.kind == OP for v in e.ins if v != ABSENT]
     return found
 
 

@@ -50,60 +50,60 @@ class Values:
     """The values of one record."""
 
     def __init__(self, record: Record) -> None:
-        self._record = record
+        self.record = record
         self._norms = record.norms
 
     def __len__(self) -> int:
-        return len(self._record.values)
+        return len(self.record.values)
 
     def kept(self, value: int) -> Kept:
         """Shape, dtype and place of a value."""
-        return self._record.values[value]
+        return self.record.values[value]
 
     def shape(self, value: int) -> tuple[int, ...]:
         """The shape of a value."""
-        return tuple(self._record.values[value].shape)
+        return tuple(self.record.values[value].shape)
 
     def size(self, value: int) -> int:
         """The number of elements of a value."""
-        return math.prod(self._record.values[value].shape)
+        return math.prod(self.record.values[value].shape)
 
     def key(self, value: int) -> tuple[str, tuple[int, ...], object]:
         """The same for two values, of whichever record, that are the same to the last bit; by the digest where one is kept so."""
-        known = self._record.keys.get(value)
+        known = self.record.keys.get(value)
         if known is None:
             kept = self.kept(value)
             array = self.array(value)
             content: object = tuple(kept.digest)
             if array is not None:
                 content = array.tobytes() if array.nbytes <= 64 else hashlib.blake2b(_bytes(array).data, digest_size=16).digest()
-            known = self._record.keys[value] = (kept.dtype, tuple(kept.shape), content)
+            known = self.record.keys[value] = (kept.dtype, tuple(kept.shape), content)
         return known
 
     def array(self, value: int) -> np.ndarray | None:
         """A value, in the order of its axes; None for one that is kept as a digest."""
-        replaced = self._record.replaced.get(value)
+        replaced = self.record.replaced.get(value)
         if replaced is not None:
             return replaced
-        kept = self._record.values[value]
+        kept = self.record.values[value]
         if kept.offset < 0:
             return None
         dtype = dtype_named(kept.dtype)
-        content = self._record.bytes_at(kept.offset, math.prod(kept.shape) * dtype.itemsize)
+        content = self.record.bytes_at(kept.offset, math.prod(kept.shape) * dtype.itemsize)
         return np.frombuffer(content, dtype).reshape(kept.shape)
 
     def rows(self, value: int, start: int, n: int) -> int | None:
         """A new value for the rows of one from `start` on; None where it is kept as a digest."""
-        kept = self._record.values[value]
+        kept = self.record.values[value]
         if kept.offset < 0 or not kept.shape or start + n > kept.shape[0]:
             return None
         size = math.prod(kept.shape[1:]) * dtype_named(kept.dtype).itemsize
-        self._record.values.append(Kept((n, *kept.shape[1:]), kept.dtype, kept.offset + start * size))
-        return len(self._record.values) - 1
+        self.record.values.append(Kept((n, *kept.shape[1:]), kept.dtype, kept.offset + start * size))
+        return len(self.record.values) - 1
 
     def digest(self, value: int) -> list[float]:
         """The digest of a value, however it is kept."""
-        kept = self._record.values[value]
+        kept = self.record.values[value]
         array = self.array(value)
         return list(kept.digest) if array is None else digest(array)
 
@@ -113,7 +113,7 @@ class Values:
         if known is None:
             array = self.array(value)
             if array is None:
-                known = self._record.values[value].digest[2]
+                known = self.record.values[value].digest[2]
             elif array.size == 1 and array.dtype.kind == "f":
                 known = abs(float(array.reshape(-1)[0]))
             else:
@@ -123,7 +123,7 @@ class Values:
 
     def telling(self, value: int) -> bool:
         """Whether the content alone says which value it is: not a round number, not one number throughout, no mask."""
-        kept = self._record.values[value]
+        kept = self.record.values[value]
         kind = kept.dtype
         if kind == "bool" or kind.startswith(("int", "uint")) or self.size(value) == 0:
             return False
