@@ -12,8 +12,8 @@ import paddle
 
 # The package's own __init__ loads an engine for deployment; its training scripts run from its folder, as here.
 sys.path.insert(0, os.path.dirname(importlib.util.find_spec("paddleclas").origin))
-from ppcls.arch import backbone  # noqa: E402
-from ppcls.utils import logger  # noqa: E402
+from ppcls.arch import backbone
+from ppcls.utils import logger
 
 logger.init_logger()
 name, mode, size, options = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])

@@ -64,8 +64,8 @@ ops.publish()
 _enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
-    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy", "train",
-    "version",
+    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy",
+    "train", "version",
 )  # fmt: skip
 
 _FROM_TRAIN = frozenset((

@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start-from", choices=["A"], metavar="A",
                         help="give B the starting values of A, paired by --map, by name, else by order")  # fmt: skip
     parser.add_argument("--inside", action="append", default=[], metavar="PACKAGE",
-                        help="an installed package that either imports, whose lines are to be named; may be repeated")  # fmt: skip
+                        help="an installed package whose lines count as the programs' own; may be repeated")  # fmt: skip
     parser.add_argument("--first", action="store_true", help="name the first difference only, and do not go on after it")
     parser.add_argument("--explain", action="store_true", help="show why programs are the same for all inputs of these shapes")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")

@@ -1,8 +1,8 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
 As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, the packages whose lines
-count as the program's, and the program. What parameters start from may lie beside the folder, in a file of its name and `-starts.npz`. It
-writes the events, the values, now and then how far it is, and at the end how the program ended.
+count as the program's, and the program. What parameters start from may lie beside the folder, in a file of its name and
+`-starts.npz`. It writes the events, the values, now and then how far it is, and at the end how the program ended.
 """
 
 from __future__ import annotations

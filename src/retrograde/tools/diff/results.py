@@ -268,7 +268,7 @@ def _facing(
 def _behind(side: Side, chain: Sequence[int], classes: dict[int, int], far: int = 4) -> dict[int, int]:
     """What a buffer is first changed by: the classes of telling values, with how many operations lie between."""
     found: dict[int, int] = {}
-    values = [v for v in side.events[side.producer[chain[0]]].ins[1:]]
+    values = list(side.events[side.producer[chain[0]]].ins[1:])
     for distance in range(far):
         for v in values:
             if v in classes and side.values.size(v) > 1 and side.values.telling(v):

@@ -154,7 +154,7 @@ def is_telling(array: np.ndarray) -> bool:
 
 
 def norm_of(array: np.ndarray) -> float:
-    """The root of the sum of squares of an array of single or double precision, without what stands where nothing is looked at."""
+    """The root of the sum of squares of an array (float32, float64, or complex), without what is masked."""
     flat = array.reshape(-1)
     with np.errstate(all="ignore"):
         found = math.sqrt(_squares(flat))
