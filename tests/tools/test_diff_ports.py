@@ -75,7 +75,8 @@ def test_layers_of_one_shape_pair_by_what_they_come_behind(answer):
 
 
 def test_a_mistake_in_every_layer_is_one_difference_and_hides_no_other(answer):
-    wrong = B.replace("self.second, self.first = nn.LayerNorm((6,), epsilon=1e-6)", "self.second, self.first = nn.LayerNorm((6,))")
+    wrong = B.replace("self.second, self.first = nn.LayerNorm((6,), epsilon=1e-6)",
+                      "self.second, self.first = nn.LayerNorm((6,))")  # fmt: skip
     wrong = wrong.replace('approximate="none"', 'approximate="tanh"')
     found = answer(A, wrong, "--start-from", "A")
     assert [(one["a"]["place"]["line"], one["b"]["place"]["line"]) for one in found["differences"]] == [(13, 13), (14, 14)]
