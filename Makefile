@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser bench bench-quick conformance opinfo packages ports clean
+.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser editors docs docs-links bench bench-quick conformance opinfo packages ports clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,21 @@ stub-results: $(STAMP) ## what functions give whose annotations do not say it, r
 browser: $(STAMP) ## pages in Chromium through Playwright (the system's: apt-get install chromium); skipped where there is none
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -rs -s -m long tests/browser
+
+editors: $(STAMP) ## what pyright and jedi know of the native API and, with stubs, of programs for the frameworks (pyright loads Node from the network)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[editors]'
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -rs -m long tests/tools/test_editors.py
+
+DOCS_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+
+docs: $(STAMP) ## the documentation as a site in build/docs, by Sphinx; a warning is an error
+	@$(DOCS_INSTALL)
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
+docs-links: $(STAMP) ## every link to other sites in the documentation, asked for (needs the network)
+	@$(DOCS_INSTALL)
+	$(BIN)/sphinx-build -q -b linkcheck -d build/doctrees docs build/docs-links
 
 fuzz: $(STAMP) ## random programs against PyTorch and jax, where RETROGRADE_TORCH_PYTHON and RETROGRADE_JAX_PYTHON name Pythons that have them
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --programs $(or $(PROGRAMS),10000) --seed $(or $(SEED),0) $(if $(RETROGRADE_TORCH_PYTHON),--torch $(RETROGRADE_TORCH_PYTHON)) $(if $(RETROGRADE_JAX_PYTHON),--jax $(RETROGRADE_JAX_PYTHON))

@@ -1,8 +1,9 @@
 """What more processes gain: python benchmarks/processes.py [N ...]. Data-parallel training on 1, 2, ... processes, a thread each.
 
-For each network samples a second beside one process's, with the batch of each process kept and with the whole batch kept; the
-share of a step in which backward waits for gradients of other processes; the machine's bytes a second in `all_reduce` by
-size; and the steps' times beside what the model of docs/processes.md makes of those.
+For each network samples a second beside one process's, with the batch of each process kept and with the whole batch kept; those
+of as many processes that exchange no gradients, which no exchange can be better than; the share of a step in which backward waits
+for gradients of other processes; the machine's bytes a second in `all_reduce` by size; and the steps' times beside what the model
+of docs/processes.md makes of those.
 RETROGRADE_TORCH_PYTHON names an interpreter that has PyTorch, whose figures on gloo stand beside.
 """
 
@@ -30,7 +31,7 @@ rank, count = dist.get_rank(), dist.get_world_size()
 if hasattr(os, "sched_setaffinity"):
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
-whole, steps = sys.argv[1] == "whole", int(sys.argv[2])
+whole, steps, apart = sys.argv[1] == "whole", int(sys.argv[2]), sys.argv[3] == "apart"
 
 
 class Block(nn.Module):
@@ -69,7 +70,8 @@ def gpt(n):
 found = {}
 for name, make, batch in (("MLP 784-1024-10 at 512", mlp, 512), ("GPT at 8 x 64", gpt, 8)):
     model, x, y = make(batch // count if whole else batch)
-    model = DistributedDataParallel(model)
+    if not apart:
+        model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     waited = [0.0]
     reducer = getattr(model, "_reducer", None)
@@ -96,7 +98,7 @@ for name, make, batch in (("MLP 784-1024-10 at 512", mlp, 512), ("GPT at 8 x 64"
     found[name] = {"samples": len(y) * count / step, "wait": wait / step if reducer is not None else None,
                    "step": times[len(times) // 10][0], "bytes": sum(4 * p.numel() for p in model.parameters())}
 rates = {}
-if count > 1:
+if count > 1 and not apart:
     for power in range(12, 27, 2):
         t = torch.ones(1 << power >> 2)
         dist.all_reduce(t)
@@ -125,9 +127,9 @@ def predicted(alone: float, size: int, rates: dict[str, float], count: int, core
     return compute + max(spans[0][1], reduce - compute * 2 / 3), compute + reduce
 
 
-def run(path: str, count: int, whole: bool, steps: int) -> list:
-    """What the program finds on so many processes of this package."""
-    given = ["whole" if whole else "each", str(steps)]
+def run(path: str, count: int, whole: bool, steps: int, apart: bool = False) -> list:
+    """What the program finds on so many processes of this package. apart: without exchanging gradients."""
+    given = ["whole" if whole else "each", str(steps), "apart" if apart else "together"]
     command = [sys.executable, "-m", "retrograde", "run", "--processes", str(count), path, *given]
     return json.loads(subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout)
 
@@ -140,7 +142,7 @@ def theirs(python: str, path: str, count: int, whole: bool, steps: int) -> list:
     jobs = []
     for rank in range(count):
         env = {**ENVIRONMENT, "RANK": str(rank), "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        command = [python, path, "whole" if whole else "each", str(steps)]
+        command = [python, path, "whole" if whole else "each", str(steps), "together"]
         jobs.append(subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
     said = [job.communicate(timeout=300)[0] for job in jobs]
     return json.loads(said[0])
@@ -163,6 +165,7 @@ def main(counts: list[int]) -> None:
         for whole in (False, True):
             print("the whole batch kept" if whole else "each process's batch kept")
             table = {n: [run(path, n, whole, 30) for _ in range(3)] for n in (1, *counts)}
+            lone = {n: [run(path, n, whole, 30, True) for _ in range(3)] for n in counts}
             beside = {n: [theirs(peer, path, n, whole, 30) for _ in range(3)] for n in (1, *counts)} if peer else {}
             for name in table[1][0][0]:
                 alone = statistics.median(x[0][name]["samples"] for x in table[1])
@@ -170,7 +173,8 @@ def main(counts: list[int]) -> None:
                 for n in counts:
                     rate = statistics.median(x[0][name]["samples"] for x in table[n])
                     waits = statistics.median(x[0][name]["wait"] for x in table[n])
-                    line += f"   {n}: {rate:9.0f} ({rate / alone:.2f}), waiting {waits:.0%}"
+                    ceiling = statistics.median(x[0][name]["samples"] for x in lone[n])
+                    line += f"   {n}: {rate:9.0f} ({rate / alone:.2f} of at most {ceiling / alone:.2f}), waiting {waits:.0%}"
                     if not whole:
                         one = statistics.median(x[0][name]["step"] for x in table[1])
                         least, longest = predicted(one, table[n][-1][0][name]["bytes"], table[n][-1][1], n, cores)

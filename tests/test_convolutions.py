@@ -327,3 +327,19 @@ def test_a_stride_beyond_the_kernel_on_small_images():
         torch.nn.functional.conv2d(x, torch.ones(channels, channels, 1, 1), stride=2).sum().backward()
         assert (x.grad[:, :, ::2, ::2] == channels).all()
         assert x.grad.sum() == 2 * channels * 4 * channels
+
+
+@pytest.mark.parametrize("images", [1, 5, 6])
+def test_images_that_are_laid_out_some_at_a_time_have_the_same_bits(images, monkeypatch):
+    x, w, b = numbers(images, 4, 20, 24), numbers(6, 2, 3, 3), numbers(6)
+    given = {"stride": (1, 1), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 2}
+    expected = convolutions.convolve(x, w, b, **given, out=(20, 24))
+    laid, layer = [], convolutions._layer
+    monkeypatch.setattr(convolutions, "_layer", lambda shape, *rest: (laid.append(shape[0]), layer(shape, *rest))[1])
+    monkeypatch.setattr(convolutions, "_LAID", 2 * 4 * 22 * 26)
+    for kept in (convolutions._forward, convolutions._at_a_time):
+        kept.cache_clear()
+    np.testing.assert_array_equal(convolutions.convolve(x, w, b, **given, out=(20, 24)), expected)
+    for kept in (convolutions._forward, convolutions._at_a_time):
+        kept.cache_clear()
+    assert max(laid) <= 2

@@ -8,7 +8,7 @@ import pytest
 import retrograde as rg
 from retrograde.backend import blas
 from retrograde.backend.jit import factor, llvm, threads
-from retrograde.ops import linalg
+from retrograde.ops import decompositions, linalg
 from retrograde.ops.linalg_factor import cholesky
 from retrograde.ops.linalg_spectral import eigvalsh, svdvals
 
@@ -214,3 +214,33 @@ def test_values_take_their_vectors_along_when_recorded(n):
         np.linalg.eigh, np.linalg.svd = before
     u, _, vh = np.linalg.svd(a)
     np.testing.assert_allclose(np.asarray(x.grad), 2 * np.eye(n) + u @ vh, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", "fdFD")
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 0, 3, 3), (2, 3, 3)])
+def test_decompositions_are_numpys(shape, dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype in "FD" else 0)).astype(dtype)
+    positive = (x @ np.conj(x.swapaxes(-1, -2)) + np.eye(shape[-1])).astype(dtype)
+    if not positive.size:
+        assert decompositions.cholesky(positive, upper=True) is None
+        return
+    for upper in (False, True):
+        found = decompositions.cholesky(positive, upper=upper), *decompositions.eigh(positive, upper=upper)
+        wanted = np.linalg.cholesky(positive, upper=upper), *np.linalg.eigh(positive, UPLO="U" if upper else "L")
+        for a, b in zip(found, wanted, strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+    for full in (False, True):
+        for a, b in zip(decompositions.svd(x[..., :2], full=full), np.linalg.svd(x[..., :2], full_matrices=full), strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+
+
+def test_decompositions_leave_to_numpy_what_fails(recwarn):
+    x = np.stack([np.eye(2), -np.eye(2)])
+    assert decompositions.cholesky(x, upper=False) is None
+    assert decompositions.eigh(np.full((2, 2), np.nan), upper=False) is None
+    assert decompositions.svd(np.full((2, 2), np.nan), full=True) is None
+    assert decompositions.cholesky(np.eye(2, dtype=int), upper=False) is None
+    assert not recwarn

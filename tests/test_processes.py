@@ -68,6 +68,44 @@ def test_a_restart_on_another_number_of_processes_goes_on_as_before(tmp_path):
 
 
 
+SLURM = {
+    "SLURM_PROCID": "3", "SLURM_NTASKS": "5", "SLURM_LOCALID": "1", "SLURM_NODEID": "1", "SLURM_STEP_NUM_TASKS": "5",
+    "SLURM_STEP_TASKS_PER_NODE": "2(x2),1",
+}  # fmt: skip
+
+
+def test_programs_are_told_what_slurm_says_of_them():
+    environ = dict(SLURM)
+    launch.describe(environ)
+    wanted = {"RANK": "3", "WORLD_SIZE": "5", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}
+    assert {name: environ[name] for name in wanted} == wanted
+    environ = {**SLURM, "SLURM_PROCID": "4", "SLURM_LOCALID": "0", "SLURM_NODEID": "2"}
+    launch.describe(environ)
+    assert environ["LOCAL_WORLD_SIZE"] == "1"
+    environ = {**SLURM, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+    launch.describe(environ)  # mpiexec within a step
+    assert (environ["RANK"], environ["WORLD_SIZE"], environ["LOCAL_WORLD_SIZE"]) == ("0", "2", "2")
+
+
+def test_a_batch_script_of_slurm_is_alone():
+    environ = {name: value for name, value in SLURM.items() if "STEP" not in name}
+    launch.describe(environ)
+    assert "RANK" not in environ
+
+
+@together
+def test_a_launcher_that_has_not_told_the_mpi_is_an_error(tmp_path):
+    program = tmp_path / "alone.py"
+    program.write_text("import torch.distributed as dist\ndist.init_process_group()\nprint('not reached')\n")
+    command = [sys.executable, "-m", "retrograde", "run", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, **SLURM}, check=False)
+    assert done.returncode
+    assert not done.stdout
+    assert "started as 3 of 5" in done.stderr
+    assert "0 of 1" in done.stderr
+    assert "--mpi=pmix" in done.stderr
+
+
 @together
 def test_a_process_that_dies_ends_the_others_with_its_traceback(tmp_path):
     program = tmp_path / "dies.py"
@@ -119,6 +157,10 @@ def test_a_process_alone_is_a_group_of_one():
         assert np.array_equal(found.wait()[0], x)
     group.barrier().wait()
     assert group.all_gather_objects({"a": 1}) == [{"a": 1}]
+    with pytest.raises(TypeError, match="bits are combined of integers"):
+        group.all_reduce_in_place([x], "and")
+    with pytest.raises(ValueError, match="complex numbers have no max"):
+        group.all_reduce(x + 1j, "max")
     with pytest.raises(ValueError, match="this one"):
         group.send(x, 0)
 

@@ -69,3 +69,23 @@ def test_operations_give_the_same_without_generated_code(axis, monkeypatch):
     monkeypatch.setattr(ties, "_generated", lambda what: None)
     for one, other in zip(with_it, found(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n", [1, 2, introselect.SELECTED])
+def test_of_rows_that_are_sorted_by_insertion_the_first_stay_in_order(n):
+    for row in np.ndindex(*(3,) * n):
+        for k in range(1, n + 1):
+            assert introselect.arranged(list(row), "top", k)[:k] == np.argsort(row, kind="stable")[:k].tolist()
+
+
+@pytest.mark.parametrize("n", [3, 4, 7, 20])
+def test_ties_between_rows_and_missing_numbers_are_told_apart(n):
+    x = np.tile(np.arange(n, dtype=np.float32), (5, 1))  # a row ends with what the next one begins with
+    x[1] = x[1, ::-1]
+    x[2, :2] = x[3, n - 2 :] = np.nan
+    x[4] = 1
+    ranked = np.where(np.isnan(x), n, x)
+    for largest in (False, True):
+        found = sorting.argtopk(x, axis=1, k=2, largest=largest, ties="introsort")
+        ranks = [np.unique(-row if largest else row, return_inverse=True)[1].tolist() for row in ranked]
+        assert found.tolist() == [introselect.arranged(row, "top", 2)[:2] for row in ranks]

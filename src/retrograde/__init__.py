@@ -251,11 +251,24 @@ def __getattr__(name: str) -> _Any:
     return found
 
 
+_ELSEWHERE = {
+    "array": "asarray", "from_numpy": "asarray", "concatenate": "concat", "cat": "concat",
+    "transpose": "permute_dims", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "power": "pow",
+    "dot": "vecdot", "relu": "maximum(x, 0)", "randn": "random.normal", "rand": "random.uniform", "Variable": "asarray",
+    "vstack": "concat", "hstack": "concat", "float": "float64", "norm": "linalg.vector_norm", "inv": "linalg.inv",
+}  # fmt: skip
+"""What NumPy and the frameworks call otherwise."""
+
+
 def _missing(name: str) -> AttributeError:
     # Asking is common (`hasattr`, NumPy's and IPython's protocols), reading the answer rare.
     from .dialects._shared.registry import Message, near
 
-    error = AttributeError(Message(lambda: f"retrograde has no {name}{near(name, __dir__())} (this is its native module)"))
+    def text() -> str:
+        found = near(name, __dir__()) or (f"; take {_ELSEWHERE[name]}" if name in _ELSEWHERE else "")
+        return f"retrograde has no {name}{found} (this is its native module, whose names are the array API standard's)"
+
+    error = AttributeError(Message(text))
     error.name = name
     return error
 
@@ -267,7 +280,12 @@ def __dir__() -> list[str]:
 def activate(*dialects: str) -> None:
     """Make `import torch` (or another framework's name) resolve to retrograde's dialect, in this process.
 
-    Raises ValueError for a dialect that does not exist.
+    Call it before anything imports the framework. Raises ValueError for a dialect that does not exist.
+
+    Examples
+    --------
+    >>> import retrograde
+    >>> retrograde.activate("torch")  # doctest: +SKIP
     """
     from ._activate import activate as _activate
 

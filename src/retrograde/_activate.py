@@ -107,7 +107,11 @@ def active() -> tuple[str, ...]:
 
 
 def say_who_answers(error: BaseException) -> None:
-    """Add to an error for a name that a dialect's tensor or module has not who answers and what is near."""
+    """Add to an error for a name that a dialect's tensor or module has not who answers and what is near, and to others what
+    helps (`explain`)."""
+    from .dialects._shared.explained import explain
+
+    explain(error)
     if isinstance(error, AttributeError):
         from .dialects._shared.tensor_class import note_missing
 

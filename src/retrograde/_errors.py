@@ -41,3 +41,7 @@ class UnsupportedError(RetrogradeError, NotImplementedError):
 
 class ElementsError(UnsupportedError):
     """The elements of a value were asked for where it stands for many: inside vmap."""
+
+
+for _kind in (RetrogradeError, ShapeError, GradError, FreedGraphError, MutationError, LevelError, UnsupportedError):
+    _kind.__module__ = "retrograde"  # where users find them

@@ -16,6 +16,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
     backend/processes.py _WORLD: `world`, when processes are connected
+    backend/staging.py RUNNING: who begins a reduction, until it is complete
     backend/blas.py _asking: whoever wants one thread of BLAS, while it does
     backend/blas.py _before: the same
     backend/jit/cache.py _more: whoever writes an entry, what it adds
@@ -184,7 +185,15 @@ def grad_mode_now() -> int:
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on the innermost tape are recorded in this thread."""
+    """Whether operations on the innermost tape are recorded in this thread.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> with rg.no_grad():
+    ...     rg.is_grad_enabled()
+    False
+    """
     return grad_mode_now() != OFF
 
 

@@ -111,6 +111,15 @@ print(lost())
 """
 
 
+def test_a_module_of_a_program_without_a_name_is_called():
+    """Its class has no `__module__`, which used to be read where several dialects are there."""
+    run(
+        "scope = {'torch': torch}\n"
+        "exec('layer = type(\"Twice\", (torch.nn.Module,), {\"forward\": lambda self, x: 2 * x})()', scope)\n"
+        "assert scope['layer'](t).tolist() == [2.0, 4.0]"
+    )
+
+
 @pytest.mark.parametrize("also", ["import retrograde.dialects.paddle", "class Own(torch.Tensor):\n    pass"])
 def test_pickle_finds_public_functions_whatever_stands_before_them(also):
     after = "assert functional.gelu not in before\nprint(lost(), all(callable(pickle.loads(b)) for b in before.values()))"

@@ -274,9 +274,9 @@ def test_losses_per_element():
     near = y > 1
     np.testing.assert_allclose(losses.hinge_embedding(x, near, ~near, 1.0), np.where(near, x, np.maximum(1 - x, 0)))
     zeros, far = np.zeros_like(x), x - y  # at the distances x and y, and y - x from each other
-    np.testing.assert_allclose(losses.triplet(np.subtract, x, zeros, far, 1.0), np.maximum(x - y + 1, 0))
+    np.testing.assert_allclose(losses.triplet(x, zeros, far, distance=np.subtract, margin=1.0), np.maximum(x - y + 1, 0))
     swapped = np.maximum(x - np.minimum(y, y - x) + 1, 0)
-    np.testing.assert_allclose(losses.triplet(np.subtract, x, zeros, far, 1.0, swap=True), swapped)
+    np.testing.assert_allclose(losses.triplet(x, zeros, far, distance=np.subtract, margin=1.0, swap=True), swapped)
     d_count = rg.grad(lambda y: rg.sum(losses.poisson_nll(x, y, full=True)))(rg.asarray(np.zeros((3, 4))))
     np.testing.assert_allclose(array(d_count), -x)
 

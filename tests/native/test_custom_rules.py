@@ -114,7 +114,7 @@ def test_a_forward_rule_without_some_arguments() -> None:
 
 @pytest.mark.parametrize(
     "found, text",
-    [(1.0, "must return a tuple"), ((1.0, 2.0), "2 cotangents for 1 arguments"), (((1.0, 2.0),), "holds 1 values")],
+    [(1.0, "returns a tuple"), ((1.0, 2.0), "2 gradients, wanted 1"), (((1.0, 2.0),), "holds 1 values")],
 )
 def test_what_a_bad_rule_says(found: Any, text: str) -> None:
     def cube(x: Any) -> Any:

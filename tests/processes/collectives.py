@@ -7,6 +7,8 @@ import torch
 import torch.distributed as dist
 import torch.distributed.nn.functional as through
 
+from retrograde.backend import processes, staging
+
 dist.init_process_group("gloo")
 rank, count = dist.get_rank(), dist.get_world_size()
 assert count == 3
@@ -73,8 +75,57 @@ dist.all_reduce(torch.zeros(0))
 leaf = torch.ones(2, requires_grad=True)
 before = leaf._version
 dist.all_reduce(leaf.data)
+saved = (leaf * leaf).sum()
+dist.all_reduce(leaf.detach(), dist.ReduceOp.AVG)
+assert leaf._version > before
+try:
+    saved.backward()
+except RuntimeError as error:
+    assert "changed in place" in str(error)
+else:
+    raise AssertionError("the change was not seen")
 dist.broadcast(leaf.detach(), 0)
 assert leaf.tolist() == [3.0, 3.0] and leaf.is_leaf
+
+# arrays of many pieces, and of several dtypes and lengths that end within one; several at a time, waited for in another order
+rng = np.random.default_rng(6)
+for size in (1, 3, staging.SLOT // 4, staging.SLOT // 4 + 1, staging.SLOT + 17):
+    for dtype in (torch.float32, torch.int16, torch.complex128):
+        every = [torch.tensor(rng.integers(0, 90, size)).to(dtype) for _ in range(count)]
+        x, y = every[rank].clone(), torch.full((size,), rank + 1.0)
+        works = [dist.all_reduce(x, async_op=True), dist.all_reduce(y, dist.ReduceOp.AVG, async_op=True)]
+        for work in works[:: 1 if rank else -1]:
+            work.wait()
+        alike(x, sum(every[1:], every[0]))
+        alike(y, torch.full((size,), 2.0))
+
+# whoever waits for something else goes on with what others wait for
+x = torch.ones(3 * staging.SLOT)
+work = dist.all_reduce(x, async_op=True)
+if rank == 0:
+    dist.barrier()
+    work.wait()
+else:
+    work.wait()
+    dist.barrier()
+alike(x, torch.full_like(x, 3.0))
+
+# several arrays in place at once, through memory that all share and as an MPI does it: the same bits in all processes
+near = processes.world()
+far = processes.Group(near._comm.Dup(), near.ranks)
+assert near._staging is not None
+shapes = [(3, 5), (staging.SLOT // 8, 3), (0,), (7,)]
+every = [[np.random.default_rng(9 * k + r).standard_normal(s, np.float32) for k, s in enumerate(shapes)] for r in range(count)]
+wanted = [sum(parts[1:], parts[0]) / np.float32(3) for parts in zip(*every)]
+for among in (near, far):
+    mine = [x.copy() for x in every[rank]]
+    among.all_reduce_in_place(mine, divisor=3).wait()
+    for a, b in zip(mine, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+    if among is near:
+        assert all(np.array_equal(a, b) for a, b in zip(mine, wanted))  # added up in the order of the processes
+    for a in near.all_gather_objects([x.tobytes() for x in mine]):
+        assert a == [x.tobytes() for x in mine]
 
 # objects, groups, messages
 objects = [None] * count
@@ -126,5 +177,16 @@ except RuntimeError as error:
     message = str(error)
 assert "all_reduce" in message and "process 2: all_reduce float32[4]" in message, message
 dist.barrier()
+del os.environ["TORCH_DISTRIBUTED_DEBUG"]
+for _ in range(12):  # of which the first ones are compared in any case
+    dist.all_reduce(torch.ones(2))
+try:
+    dist.all_reduce(torch.ones(2 + rank))
+except RuntimeError as error:
+    message = str(error)
+assert "process 1: all_reduce float32[3] sum" in message, message
+x = torch.ones(4)
+dist.all_reduce(x)
+alike(x, torch.full((4,), 3.0))
 print("rank", rank, "is done")
 dist.destroy_process_group()

@@ -8,14 +8,15 @@ import json
 import random
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from diff_programs import program
 
 import retrograde
-from retrograde.tools.diff.align import Alignment
+from retrograde.tools.diff.align import align
+from retrograde.tools.diff.events import NOWHERE, Operation, Source, Update
 from retrograde.tools.diff.judge import Judgement
-from retrograde.tools.diff.kinds import OP, SOURCE, UPDATE
 from retrograde.tools.diff.leaves import LeafPairs
 from retrograde.tools.diff.program import recorded
 from retrograde.tools.diff.proof.prove import Prover
@@ -35,56 +36,52 @@ SWAPPED = ("subtract", "divide", "power")
 def mutations(record):
     """(event, what) for all that can be changed."""
     for n, e in enumerate(record.events):
-        if e.kind == OP:
+        if isinstance(e, Operation):
             if e.name in OTHERS:
                 yield n, "name"
             if e.name in SWAPPED and len(e.ins) == 2 and record.values[e.ins[0]].shape == record.values[e.ins[1]].shape:
                 yield n, "swap"
-            for key, x in record.given.get(n, {}).items():
+            for key, x in e.given.items():
                 if isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and key in ("exponent", "correction")):
                     yield n, key
                 if key in ("axis", "axes") and isinstance(x, int) and len(record.values[e.outs[0]].shape) > 1:
                     yield n, key
-            if e.detail[0] and sum(e.detail[1:]) and len(e.ins) > 1:
+            if e.recorded and any(e.carries) and len(e.ins) > 1:
                 yield n, "detach"
-        elif e.kind == UPDATE:
+        elif isinstance(e, Update):
             yield n, "lr"
-        elif e.kind == SOURCE and e.name == "number" and record.values[e.outs[0]].dtype.startswith("float"):
+        elif isinstance(e, Source) and e.name == "number" and record.values[e.outs[0]].dtype.startswith("float"):
             yield n, "number"
 
 
 def mutated(record, n, what):
     """The record with one thing changed and computed anew; None where that cannot be."""
-    events, given, e = list(record.events), dict(record.given), record.events[n]
+    events, e = list(record.events), record.events[n]
     modules = dict(record.modules)
     replaced = {}
     if what == "name":
-        given_now = record.given.get(n, {})
-        events[n] = e._replace(name=OTHERS[e.name])
+        events[n] = replace(e, name=OTHERS[e.name])
         modules[OTHERS[e.name]] = "retrograde.ops"
-        if OTHERS[e.name] in ("maximum", "minimum") or not given_now:
-            given[n] = given_now
     elif what == "swap":
-        edges = [x for i in (1, 0) for x in e.edges[2 * i : 2 * i + 2]] if e.edges else ()
-        events[n] = e._replace(ins=list(e.ins)[::-1], detail=[e.detail[0], *list(e.detail[1:])[::-1]], edges=edges)
+        edges = None if e.edges is None else list(e.edges)[::-1]
+        events[n] = replace(e, ins=list(e.ins)[::-1], carries=list(e.carries)[::-1], edges=edges)
     elif what == "detach":
-        at = next(i for i, flag in enumerate(e.detail[1:]) if flag)
-        flags = [0 if i == at else flag for i, flag in enumerate(e.detail[1:])]
-        edges = [-1 if i // 2 == at else x for i, x in enumerate(e.edges)]
-        events[n] = e._replace(detail=[e.detail[0], *flags], edges=edges)
+        at = list(e.carries).index(True)
+        carries = [carries and i != at for i, carries in enumerate(e.carries)]
+        edges = [(NOWHERE, 0) if i == at else edge for i, edge in enumerate(e.edges)]
+        events[n] = replace(e, carries=carries, edges=edges)
     elif what == "number":
         array = Values(record).array(e.outs[0])
         replaced[e.outs[0]] = np.asarray(array * array.dtype.type(1.01) + array.dtype.type(1e-3))
     elif what == "lr":
-        given[n] = {**given[n], "lr": float(given[n]["lr"]) * 1.01}
-        events[n] = e._replace(params=e.params + " changed")
+        events[n] = replace(e, params={**e.given, "lr": float(e.given["lr"]) * 1.01})
     else:
-        x = record.given[n][what]
-        given[n] = {**record.given[n], what: (x + 1 if isinstance(x, int) else x * 1.01 + 1e-3)}
+        x = e.given[what]
+        other = x + 1 if isinstance(x, int) else x * 1.01 + 1e-3
         if what in ("axis", "axes"):
-            given[n][what] = 1 - x if x in (0, 1) else 0
-        events[n] = e._replace(params=e.params + " changed")
-    changed = Record(events, list(record.values), record.leaves, record.files, record.content, given, modules, replaced)
+            other = 1 - x if x in (0, 1) else 0
+        events[n] = replace(e, params={**e.given, what: other})
+    changed = Record(events, list(record.values), record.leaves, record.files, record.content, modules, replaced)
     again = Replay(changed, Changes(), Values(changed), everything=True, widened=True)
     again.record.replaced.update(replaced)
     return None if events[n].name in again.lost else again.record
@@ -106,10 +103,11 @@ def main(count, seed, names):
             continue
         if other is None:
             continue
-        alignment = Alignment(a, other, LeafPairs(a, other))
+        alignment = align(a, other, LeafPairs(a, other))
         judged = Judgement(alignment)
         before, after = Values(b), Values(other)
-        if all(distance(before, r.b, after, r.b, 1e-5).relative < 1e-5 for r in judged.results if r.b is not None):
+        results = [r.values[1] for r in judged.results if r.values[1] is not None]
+        if all(distance(before, v, after, v, 1e-5).relative < 1e-5 for v in results):
             continue  # it does not matter here, or not at all, as what is added to numbers of which the variance is taken
         tried += 1
         if Prover(alignment).prove(judged.results).proven:

@@ -18,6 +18,7 @@ import numpy as np
 from dask.utils import format_bytes
 
 from .._errors import UnsupportedError
+from .._traceback import called_function
 from . import dask_pieces, dask_ways
 from .lookup import Backend, register_backend
 
@@ -186,9 +187,9 @@ def _whole(prim: Any, arrays: list[Any], params: dict[str, Any], avals: Any) -> 
     for x in arrays:
         if isinstance(x, da.Array) and x.npartitions > 1 and x.size and not getattr(allow_whole.allowed, "depth", 0):
             raise UnsupportedError(
-                f"{prim.name}: needs the whole of a Dask array of shape {list(x.shape)} ({format_bytes(int(x.nbytes))}, in "
-                f"{x.npartitions} blocks) in one task; rechunk it into one block, compute() it, or allow it: with "
-                "retrograde.allow_whole()"
+                f"{called_function() or prim.name}: needs the whole of a Dask array of shape {list(x.shape)} "
+                f"({format_bytes(int(x.nbytes))}, in {x.npartitions} blocks) in one task; rechunk it into one block, "
+                "compute() it, or allow it: with retrograde.allow_whole()"
             )
     kernel = _kernel(prim, arrays, params)
     task = dask.delayed(kernel, pure=True)(*(x for x in arrays if x is not None))

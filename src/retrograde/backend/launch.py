@@ -6,37 +6,49 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import NoReturn
 
 from .._errors import UnsupportedError
 
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
-_LOCAL = (
-    ("LOCAL_RANK", ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"), "0"),
-    ("LOCAL_WORLD_SIZE", ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"), "1"),
-)
+_OF_LAUNCHERS = (  # Slurm's are the step's: a batch script has some of a job's, and is alone
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+)  # fmt: skip
+_LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+_LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+
+
+def _started(environ: Mapping[str, str]) -> tuple[int, int] | None:
+    return next(((int(environ[r]), int(environ[n])) for r, n in _OF_LAUNCHERS if r in environ and n in environ), None)
 
 
 def started() -> tuple[int, int]:
-    """The number of this process and how many there are, as an MPI's launcher says; (0, 1) without one."""
-    rank, size = (next((os.environ[n] for n in names if n in os.environ), None) for names in (_RANKS, _SIZES))
-    return (0, 1) if rank is None or size is None else (int(rank), int(size))
+    """The number of this process and how many there are, as an MPI's launcher or Slurm's says; (0, 1) without one."""
+    return _started(os.environ) or (0, 1)
 
 
 def describe(environ: MutableMapping[str, str] = os.environ) -> None:
     """Set what programs read of the process they are (RANK, WORLD_SIZE ...), where a launcher of MPI has started it and nothing
     else has set it."""
-    rank, size = started()
-    if size == 1 and not any(n in environ for n in _RANKS):
+    found = _started(environ)
+    if found is None:
         return
+    rank, size = found
     environ.setdefault("RANK", str(rank))
     environ.setdefault("WORLD_SIZE", str(size))
-    for name, sources, otherwise in _LOCAL:
-        environ.setdefault(name, next((environ[n] for n in sources if n in environ), otherwise))
+    environ.setdefault("LOCAL_RANK", next((environ[n] for n in _LOCAL_RANKS if n in environ), "0"))
+    environ.setdefault("LOCAL_WORLD_SIZE", next((environ[n] for n in _LOCAL_SIZES if n in environ), _tasks_here(environ)))
     environ.setdefault("MASTER_ADDR", "127.0.0.1")
     environ.setdefault("MASTER_PORT", "29500")
+
+
+def _tasks_here(environ: Mapping[str, str]) -> str:
+    """How many processes of a step Slurm has started on this machine, of what it says of all: 2(x3),1."""
+    counts = []
+    for part in environ.get("SLURM_STEP_TASKS_PER_NODE", "1").split(","):
+        count, _, times = part.partition("(x")
+        counts += [count] * int(times.rstrip(")") or 1)
+    return counts[int(environ.get("SLURM_NODEID", 0))]
 
 
 @functools.cache

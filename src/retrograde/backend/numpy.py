@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy._core import umath
 
 from .jit import copies
 from .lookup import Backend, register_backend
@@ -44,6 +45,27 @@ class NumpyBackend(Backend):
 NUMPY = NumpyBackend()
 register_backend(np.ndarray, NUMPY)
 register_backend(np.generic, NUMPY)
+
+
+class Silent:
+    """NumPy says nothing of floating-point errors inside: `np.errstate(all="ignore")`, which takes 0.7 µs, in 0.2.
+
+    That computes anew each time what it puts into NumPy's context variable, and what that is never changes.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = FLOAT_ERRORS.set(IGNORED)
+
+    def __exit__(self, *exception: object) -> None:
+        FLOAT_ERRORS.reset(self._token)
+
+
+FLOAT_ERRORS: Any = umath._extobj_contextvar
+"""NumPy's context variable that says what it does about floating-point errors."""
+IGNORED: Any = umath._make_extobj(all="ignore")
+"""What the variable holds where they are ignored."""
 
 
 def _keep_memory() -> None:

@@ -23,20 +23,17 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from .launch import started
+from .staging import Disagreement, Staging, advance, compare, divide, open_staging, told
 
 TIMEOUT = 1800.0
 """Seconds that an operation waits for the other processes, unless its group says otherwise."""
 CHECKED = 10
 """The first operations of a group for which the processes compare what they are about to do."""
 REDUCTIONS = {
-    "sum": "SUM", "mean": "SUM", "product": "PROD", "min": "MIN", "max": "MAX", "and": "BAND", "or": "BOR", "xor": "BXOR",
+    "sum": ("SUM", np.add), "mean": ("SUM", np.add), "product": ("PROD", np.multiply), "min": ("MIN", np.minimum),
+    "max": ("MAX", np.maximum), "and": ("BAND", np.bitwise_and), "or": ("BOR", np.bitwise_or), "xor": ("BXOR", np.bitwise_xor),
 }  # fmt: skip
-"""How elements of several processes are combined, and by which operation of MPI."""
-_HEADER = 512
-
-
-class Disagreement(RuntimeError):
-    """The processes of a group are about to do different things."""
+"""How elements of several processes are combined: by which operation of MPI, and which function of NumPy's."""
 
 
 class TimedOut(RuntimeError):
@@ -45,6 +42,8 @@ class TimedOut(RuntimeError):
 
 @functools.cache
 def _mpi() -> Any:
+    # Open MPI's windows over UCX print an error where there is no hardware for them, whoever asks for a window.
+    os.environ.setdefault("OMPI_MCA_osc", "^ucx")
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as problem:  # a RuntimeError where there is no MPI below it
@@ -68,6 +67,7 @@ class Pending:
     def done(self) -> bool:
         """Whether it is complete."""
         if not self._complete:
+            advance()
             try:
                 complete = all(r.Test() for r in self._requests)
             except _mpi().Exception as problem:
@@ -111,10 +111,13 @@ class Group:
     """Some of the processes, in an order.
 
     ranks: their numbers among all processes. rank: the place of this one among them, -1 where it is none of them.
+    staging: what reduces through memory that all share, if they do.
     """
 
-    def __init__(self, comm: Any, ranks: Sequence[int], timeout: float = TIMEOUT) -> None:
-        self._comm, self.ranks, self.timeout = comm, tuple(ranks), timeout
+    def __init__(
+        self, comm: Any, ranks: Sequence[int], timeout: float = TIMEOUT, staging: Staging | None = None
+    ) -> None:  # fmt: skip
+        self._comm, self.ranks, self.timeout, self._staging = comm, tuple(ranks), timeout, staging
         self.size = len(self.ranks)
         own = started_rank()
         self.rank = self.ranks.index(own) if own in self.ranks else -1
@@ -129,17 +132,10 @@ class Group:
         always = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
         if self.size == 1 or not (always or self._count <= CHECKED):
             return
-        said = [name, *([] if array is None else [f"{array.dtype}{list(array.shape)}"]), *map(str, options)]
-        mine = np.zeros(_HEADER, np.uint8)
-        text = " ".join(said).encode()[:_HEADER]
-        mine[: len(text)] = np.frombuffer(text, np.uint8)
-        every = np.empty((self.size, _HEADER), np.uint8)
+        mine = told(name, *([] if array is None else [f"{array.dtype}{list(array.shape)}"]), *options)
+        every = np.empty((self.size, mine.size), np.uint8)
         Pending(self, name, [self._comm.Iallgather(mine, every)], bool).wait()
-        if (every == mine).all():
-            return
-        texts = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in every]
-        found = "; ".join(f"process {self.ranks[i]}: {t}" for i, t in enumerate(texts))
-        raise Disagreement(f"{name}: the processes do not do the same: {found}")
+        compare(name, self.ranks, every)
 
     def _begin(
         self, name: str, array: np.ndarray | None, start: Callable[[Any], Any], finish: Callable[[], Any], *options: Any,
@@ -166,17 +162,44 @@ class Group:
     def all_reduce(self, array: np.ndarray, how: str = "sum") -> Pending:
         """The elements of all processes' arrays combined: an array like this one."""
         wide, rounded = _widened(array, how)
-        return self._begin(
-            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, wide, getattr(_mpi(), REDUCTIONS[how])),
-            lambda: rounded(_averaged(wide, how, self.size)), how,
-        )  # fmt: skip
+        by = self.size if how == "mean" else 1
+        return self._all_reduce([wide], f"{array.dtype}{list(array.shape)}", how, by, lambda: rounded(wide))
 
-    def all_reduce_in_place(self, array: np.ndarray, how: str = "sum") -> Pending:
-        """As `all_reduce` with the result in the array itself, which lies without gaps and has a dtype that MPI adds up."""
-        return self._begin(
-            "all_reduce", array, lambda c: c.Iallreduce(_mpi().IN_PLACE, array, getattr(_mpi(), REDUCTIONS[how])),
-            lambda: _averaged(array, how, self.size), how,
-        )  # fmt: skip
+    def all_reduce_in_place(self, arrays: Sequence[np.ndarray], how: str = "sum", divisor: int | None = None) -> Pending:
+        """The elements of all processes' arrays combined, in the arrays themselves, which have one dtype and are `combinable`.
+
+        divisor: what the results are divided by; the number of processes for the mean and 1 for others, where it is None.
+        """
+        first = arrays[0]
+        _combined_dtype(first, how)
+        size = list(first.shape) if len(arrays) == 1 else f"[{sum([a.size for a in arrays])}] in {len(arrays)} arrays"
+        said = f"{first.dtype}{size}"
+        if divisor is None:
+            divisor = self.size if how == "mean" else 1
+        return self._all_reduce(arrays, said, how, divisor, lambda: None)
+
+    def _all_reduce(
+        self, arrays: Sequence[np.ndarray], said: str, how: str, divisor: int, finish: Callable[[], Any]
+    ) -> Pending:  # fmt: skip
+        operation, function = REDUCTIONS[how]
+        name, staging = "all_reduce", self._staging
+        if staging is not None:
+            return self._begin(
+                name, None, lambda _: staging.reduce(name, self.ranks, arrays, function, divisor, told(name, said, how)),
+                finish, said, how,
+            )  # fmt: skip
+        together = self.size > 1 and len(arrays) > 1
+        flat = np.concatenate([a.reshape(-1) for a in arrays]) if together else arrays[0]
+
+        def end() -> Any:
+            for a in [flat] if self.size > 1 else arrays:
+                divide(a, divisor)
+            if together:
+                for a, part in zip(arrays, np.split(flat, np.cumsum([a.size for a in arrays])[:-1])):
+                    a[...] = part.reshape(a.shape)
+            return finish()
+
+        return self._begin(name, None, lambda c: c.Iallreduce(_mpi().IN_PLACE, flat, getattr(_mpi(), operation)), end, said, how)
 
     def reduce(self, array: np.ndarray, root: int, how: str = "sum") -> Pending:
         """As `all_reduce`, for the process at place `root`; the others get None."""
@@ -184,7 +207,7 @@ class Group:
         mine = self.rank == root
 
         def start(c: Any) -> Any:
-            op = getattr(_mpi(), REDUCTIONS[how])
+            op = getattr(_mpi(), REDUCTIONS[how][0])
             return c.Ireduce(_mpi().IN_PLACE, wide, op, root) if mine else c.Ireduce(wide, None, op, root)
 
         return self._begin(
@@ -247,7 +270,7 @@ class Group:
 
         return self._begin(
             "reduce_scatter", flat,
-            lambda c: c.Ireduce_scatter(wide, found, counts, getattr(_mpi(), REDUCTIONS[how])), finish, how,
+            lambda c: c.Ireduce_scatter(wide, found, counts, getattr(_mpi(), REDUCTIONS[how][0])), finish, how,
         )  # fmt: skip
 
     def all_to_all(self, arrays: Sequence[np.ndarray], shapes: Sequence[Sequence[int]]) -> Pending:
@@ -330,34 +353,44 @@ class _Places:
         return [p.reshape(s) for p, s in zip(np.split(self.flat, np.cumsum(self.counts)[:-1]), self.shapes)]
 
 
+def combinable(array: np.ndarray) -> bool:
+    """Whether an array is combined with others where it lies: without gaps, and of a dtype that MPI combines."""
+    dtype = array.dtype
+    return array.flags.carray and (dtype.kind in "iu" or (dtype.kind in "fc" and dtype.itemsize > 2))
+
+
 def _bytes(array: np.ndarray) -> np.ndarray:
     """An array that lies without gaps as bytes: what is only moved may have any dtype."""
     return array.reshape(-1).view(np.uint8)
 
 
-def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
+def _combined_dtype(array: np.ndarray, how: str) -> np.dtype:
+    """The dtype of an array whose elements are combined; raises where they cannot be."""
+    dtype = array.dtype
     if how not in REDUCTIONS:
         raise ValueError(f"a reduction: {how!r} is none of {', '.join(REDUCTIONS)}")
-    dtype = array.dtype
+    if how in ("and", "or", "xor") and dtype.kind not in "biu":
+        raise TypeError(f"a reduction: bits are combined of integers, not of {dtype}")
+    if how in ("min", "max") and dtype.kind == "c":
+        raise ValueError(f"a reduction: complex numbers have no {how}; combine their parts")
+    return dtype
+
+
+def _widened(array: np.ndarray, how: str) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """A copy of an array in a dtype that MPI combines, and how its result becomes one of the array's dtype."""
+    dtype = _combined_dtype(array, how)
     if dtype.kind == "b":
         wide = np.uint8
     elif (dtype.kind in "iufc" and dtype.itemsize > 2) or dtype.kind in "iu":
         wide = dtype.type
     else:
         wide = np.float32  # type: ignore[assignment]
-    if how in ("and", "or", "xor") and dtype.kind not in "biu":
-        raise TypeError(f"a reduction: bits are combined of integers, not of {dtype}")
     made = np.array(array, dtype=wide, order="C")
     return made, lambda found: found if found.dtype == dtype else found.astype(dtype)
 
 
 def _averaged(array: np.ndarray, how: str, size: int) -> np.ndarray:
-    if how == "mean" and size > 1:
-        if array.dtype.kind in "iu":
-            array //= size
-        else:
-            array /= size
+    divide(array, size if how == "mean" else 1)
     return array
 
 
@@ -375,15 +408,24 @@ def world(timeout: float = TIMEOUT) -> Group:
     """All processes that were started together. MPI is begun where there are several, and an exception that nobody catches ends
     all of them, with the number of the process in front of its traceback.
 
-    Raises UnsupportedError where there is no MPI.
+    Raises UnsupportedError where there is no MPI, and RuntimeError where it knows nothing of what has started the processes.
     """
     global _WORLD
     if _WORLD is None:
-        if started()[1] == 1:
+        rank, count = started()
+        if count == 1:
             _WORLD = Group(None, (0,), timeout)
         else:
-            comm = _mpi().COMM_WORLD.Dup()
-            _WORLD = Group(comm, range(comm.size), timeout)
+            every = _mpi().COMM_WORLD
+            if every.size != count:
+                raise RuntimeError(
+                    f"this process was started as {rank} of {count}, and its MPI ({_mpi().Get_library_version().split(',')[0]}) "
+                    f"says that it is {every.rank} of {every.size}: the launcher belongs to another MPI, or has not told this "
+                    "one. srun tells Open MPI with --mpi=pmix and MPICH with --mpi=pmi2; in a batch job mpiexec, or "
+                    "`retrograde run --processes N`, needs nothing of Slurm"
+                )
+            comm = every.Dup()
+            _WORLD = Group(comm, range(comm.size), timeout, open_staging(comm, _mpi()))
             _end_together()
     _WORLD.timeout = timeout
     return _WORLD
@@ -397,7 +439,8 @@ def group(ranks: Sequence[int], timeout: float = TIMEOUT) -> Group:
     if every.rank not in ranks:
         return Group(None, ranks, timeout)
     chosen = every._comm.Get_group().Incl(list(ranks))
-    return Group(every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000), ranks, timeout)
+    comm = every._comm.Create_group(chosen, hash(tuple(ranks)) % 30000)
+    return Group(comm, ranks, timeout, open_staging(comm, _mpi()))
 
 
 def _end_together() -> None:

@@ -16,6 +16,7 @@ from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
+from .notation import in_own_words, operation_text
 from .number import Number
 from .record import Primitive
 from .value import LevelArray, Value, dtype_of, make, result_class, shape_of
@@ -38,21 +39,20 @@ def set_annotate(f: Any) -> None:
 def fail(prim: Primitive, operands: Any, params: dict[str, Any], error: Exception) -> NoReturn:
     """Raise a kernel's exception as the type that the operands' dialect documents, with op and operands named."""
     described = ", ".join(
-        f"{dtype_of(x)}{list(shape_of(x))}" if isinstance(x, (Value, np.ndarray)) else repr(x) for x in operands
+        f"{dtype_of(x)}{list(shape_of(x))}" if isinstance(x, (Value, np.ndarray)) else repr(x) for x in operands if x is not None
     )
     cls = result_class(operands)
+    own = f"{prim.name}: "
+    said = str(error).strip()
+    text = in_own_words(said.removeprefix(own), [tuple(shape_of(x)) for x in operands if x is not None], params)
+    # Where the kernel's words begin with its name they say all that matters of the parameters.
+    operation = operation_text(prim, described, {} if said.startswith(own) else params)
     for kind in type(error).__mro__:
         wanted = cls._policy.kernel_errors.get(kind)
         if wanted is not None:
-            text, own = str(error).strip(), f"{prim.name}: "
-            shown = "".join(f", {k}={v!r}" for k, v in params.items() if len(repr(v)) < 60)
-            if text.startswith(own):  # the kernel's words say all that matters of the parameters
-                text, shown = text.removeprefix(own), ""
-            elif "could not be broadcast together" in text:  # NumPy's
-                text = "the shapes do not broadcast; counted from the last axis, sizes must be equal or one of them 1"
-            raise wanted(f"{prim.name}({described}{shown}): {text}") from error
+            raise wanted(f"{operation}: {text}") from error
     if type(error) in (IndexError, OverflowError):
-        raise type(error)(f"{prim.name}({described}): {error}") from error
+        raise type(error)(f"{operation}: {text}") from error
     raise error
 
 
@@ -214,10 +214,14 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
     """The values of an operation with several outputs."""
     if node is None:
         return tuple([make(cls, x, None, level) for x in out])
-    floating = prim.diff_outs or [dtype.kind not in "iub" for _, dtype in node.outs]
-    return tuple([
-        make(cls, x, Slot(node, i, *node.outs[i]) if floating[i] else None, level) for i, x in enumerate(out)
-    ])  # fmt: skip
+    found = []
+    for i, (x, (shape, dtype)) in enumerate(zip(out, node.outs)):
+        value = object.__new__(cls)
+        value._a, value._level, value._node = x, level, None
+        if dtype.kind not in "iub" if prim.diff_outs is None else prim.diff_outs[i]:
+            value._node = Slot(node, i, shape, dtype)
+        found.append(value)
+    return tuple(found)
 
 
 def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:

@@ -69,6 +69,9 @@ def _registered(module: str, name: str) -> Primitive:
     return PRIMITIVES[name]
 
 
+_MOST_PLANNED = 8
+"""Of so many operands it is remembered what nodes keep."""
+
 VALUE, AVAL, UNUSED = "value", "aval", "unused"
 
 
@@ -205,6 +208,7 @@ class Primitive:
             self.out_users = frozenset(i for i, w in rules if w[0] == VALUE)
         self.saves_out = bool(self.out_users)
         self.saves_any = self.saves_out or any(self.users) or self._rest == VALUE
+        self._kept: dict[tuple[bool, ...], tuple[tuple[bool, ...], bool]] = {}
 
     def _users_named(self, everyone: frozenset[int]) -> Callable[[int | None], frozenset[int]]:
         """For an operand of a joint rule (None: the output) those whose cotangents take its value, as `saves` says."""
@@ -244,17 +248,29 @@ class Primitive:
         operand, None where it is not needed, and the output where a rule wants it; () where nothing is kept."""
         if not self.saves_any:
             return ()
-        count = len(arrays)
-        wanted = {i for i, edge in enumerate(edges) if edge is not None}
+        flags = tuple([edge is not None for edge in edges])
+        kept, of_out = self._kept.get(flags) or self._planned(flags)
+        found = [x if keeps else None for x, keeps in zip(arrays, kept)]
+        if self.saves_out:
+            found.append(self.kept_out(out) if of_out else None)
+        for x in found:
+            if x is not None:
+                return tuple(found)
+        return ()
+
+    def _planned(self, flags: tuple[bool, ...]) -> tuple[tuple[bool, ...], bool]:
+        """Which operands a node keeps, and whether the output, by which operands want a gradient; as remembered from then on."""
+        count = len(flags)
+        wanted = {i for i, flag in enumerate(flags) if flag}
         asked = frozenset(i for i in range(count) if self.has_rule(i))
 
         def kept(of: frozenset[int]) -> bool:
             return bool(of) and (of >= asked or not wanted.isdisjoint(of))
 
-        found = [x if kept(self.users_of(i, count)) else None for i, x in enumerate(arrays)]
-        if self.saves_out:
-            found.append(self.kept_out(out) if kept(self.out_users) else None)
-        return tuple(found) if any(x is not None for x in found) else ()
+        found = tuple([kept(self.users_of(i, count)) for i in range(count)]), kept(self.out_users)
+        if count <= _MOST_PLANNED:
+            self._kept[flags] = found
+        return found
 
     def kept_out(self, out: Any) -> Any:
         """The output as a node keeps it: of several those that the rules take the value of, with None for the others."""

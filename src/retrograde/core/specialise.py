@@ -178,7 +178,13 @@ class _Writer:
         if self.count == 1:
             return [f"cls_ = {self.names[0]}._result"]
         if self.count > 2:
-            return [f"cls_ = result_class({self.operands})"]
+            first, *others = self.names
+            alike = " and ".join(f"({y} is None or type({y}) is ndarray or {y}._result is cls_)" for y in others)
+            return [
+                f"cls_ = {first}._result if isinstance({first}, Value) else None",
+                f"if cls_ is None or not ({alike}):",
+                f"    cls_ = result_class({self.operands})",
+            ]
         x, y = self.names
         return [
             f"cls_ = type({x})",
@@ -278,18 +284,16 @@ class _Writer:
 
     def op(self) -> list[str]:
         """`op`: raw arrays to the kernel, values to `bind`."""
-        names = self.names
+        names, computed = self.names, _indented([*self.kernel(", ".join(self.names)), "return out_"])
+        arrays = "if " + " and ".join(f"type({x}) is ndarray" for x in names) + ":"
+        # Absent operands (a bias, weights) are no reason for the slow way.
+        absent = "if " + " and ".join(f"({x} is None or type({x}) is ndarray)" for x in names) + ":"
         body = [
-            "if " + " and ".join(f"type({x}) is ndarray" for x in names) + ":",
-            *_indented([*self.kernel(", ".join(names)), "return out_"]),
+            absent if self.count > 2 else arrays, *computed,
             "if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
             f"    return bind({', '.join(names)}{self.keywords})",
-        ]
-        if self.count > 1:  # absent operands (a bias, weights) are no reason for the slow way
-            body += [
-                "if " + " and ".join(f"({x} is None or type({x}) is ndarray)" for x in names) + ":",
-                *_indented([*self.kernel(", ".join(names)), "return out_"]),
-            ]
+            *([absent, *computed] if self.count == 2 else []),
+        ]  # fmt: skip
         return [f"def op({self.signature}):", *_indented([*body, f"return op_general(PRIM, {self.operands}, {self.params})"])]
 
     def bind(self) -> list[str]:

@@ -7,13 +7,14 @@ bucket's reduction begins as soon as its last gradient is there, and the pass wa
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..backend.processes import Group, Pending
+from ..backend.processes import Group, Pending, combinable
 from ..core.node import Accumulate
 from ..core.value import Value, make
 from ..tape import hooks, mutation
@@ -25,32 +26,37 @@ FIRST = 1 << 20
 """Bytes of the bucket that is complete first, so that there is something to send early."""
 
 Reduction = Callable[["Bucket"], Callable[[], Any]]
-"""What begins the reduction of a bucket, and gives what waits for its result: the elements for `Bucket.flat`."""
+"""What begins the reduction of `Bucket.flat`, and gives what waits for its result, elements like those."""
 
 
 class Bucket:
-    """Parameters whose gradients are reduced together.
-
-    flat: their elements, one gradient behind the other; index: the place among the buckets.
-    """
+    """Parameters whose gradients are reduced together. index: the place among the buckets."""
 
     def __init__(self, index: int, parameters: Sequence[Value], last: bool) -> None:
         self.index, self.parameters, self.last = index, list(parameters), last
         sizes = [p._a.size for p in parameters]
         ends = np.cumsum(sizes)
         self.places = [slice(int(end) - n, int(end)) for n, end in zip(sizes, ends)]
-        self.flat = np.zeros(int(ends[-1]), parameters[0]._a.dtype)
+        self.dtype = parameters[0]._a.dtype
         self.missing: set[int] = set()
         """The places of the parameters whose gradients are not there yet."""
-        self.result: Callable[[], Any] | None = None
+        self.result: Callable[[], Sequence[np.ndarray]] | None = None
+        """What waits for the gradients of all processes, and gives those of each parameter."""
 
-    def gather(self) -> None:
-        """Copy the gradients that there are into `flat`, and zeros for the others."""
-        for p, place in zip(self.parameters, self.places):
-            self.flat[place] = 0 if p._grad is None else _dense(p._grad).reshape(-1)
+    @functools.cached_property
+    def flat(self) -> np.ndarray:
+        """The elements, one gradient behind the other: for those who want them so."""
+        return np.zeros(self.places[-1].stop, self.dtype)
+
+    def gather(self, gradients: Sequence[np.ndarray | None]) -> None:
+        """Copy gradients into `flat`, and zeros where there is none."""
+        for g, place in zip(gradients, self.places):
+            self.flat[place] = 0 if g is None else g.reshape(-1)
 
 
-def _dense(grad: Any) -> np.ndarray:
+def _dense(grad: Any) -> np.ndarray | None:
+    if grad is None:
+        return None
     a = grad._a
     return a if isinstance(a, np.ndarray) else a.dense()
 
@@ -74,14 +80,14 @@ class Reducer:
     """What averages gradients over a group of processes in each backward pass that is announced by `expect`.
 
     unused: whether parameters may take no part in a pass: then the processes tell each other which did, and those in which none
-    took part keep the gradient they have. reduction: what is done with a bucket, in place of the mean.
+    took part keep the gradient they have. reduction: what is done with the elements of a bucket, if it is not the mean.
     """
 
     def __init__(self, parameters: Sequence[Value], group: Group, *, most: int = BUCKET, unused: bool = False) -> None:
         self.group, self.unused = group, unused
         self.parameters = list(parameters)
         self.buckets = buckets(self.parameters, most)
-        self.reduction: Reduction = self.mean
+        self.reduction: Reduction | None = None
         self.divisor = group.size
         self.running = False
         """Whether a pass was announced in which gradients are to be reduced."""
@@ -89,14 +95,15 @@ class Reducer:
         self._used = np.zeros(len(self.parameters), np.int32)
         self._number = {id(p): i for i, p in enumerate(self.parameters)}
         self._next = 0  # the bucket that is reduced next: in one order in all processes
+        self._pending: list[Pending] = []  # reductions that have begun, in their order
         self._handles = [
-            hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i))
+            hooks.add_post_accumulate_hook(p, partial(self._arrived, b, i, self._number[id(p)]))
             for b in self.buckets for i, p in enumerate(b.parameters)
         ]  # fmt: skip
 
     def expect(self, outputs: Sequence[Value]) -> None:
         """Announce a backward pass from some of these values, in which gradients are reduced."""
-        self.running, self._begun, self._next = True, False, 0
+        self.running, self._begun, self._next, self._pending = True, False, 0, []
         self._used[:] = 0
         for b in self.buckets:
             b.missing, b.result = set(range(len(b.parameters))), None
@@ -122,14 +129,16 @@ class Reducer:
                 f"{found}; find_unused_parameters=True lets parameters take no part in a pass"
             )
 
-    def _arrived(self, bucket: Bucket, i: int, _: Any) -> None:
+    def _arrived(self, bucket: Bucket, i: int, number: int, _: Any) -> None:
         if not self.running:
             return
         if not self._begun:
             self._begun = True
             current_run().at_end.append(self._end)
             self._start_complete()  # buckets of which no parameter takes part
-        self._used[self._number[id(bucket.parameters[i])]] = 1
+        if self._pending and self._pending[0].done():  # nothing else lets it go on before the end of the pass
+            self._pending.pop(0)
+        self._used[number] = 1
         bucket.missing.discard(i)
         if not bucket.missing:
             self._start_complete()
@@ -137,13 +146,45 @@ class Reducer:
     def _start_complete(self) -> None:
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
             bucket = self.buckets[self._next]
-            bucket.gather()
-            bucket.result = self.reduction(bucket)
+            bucket.result = self._reduced(bucket, [_dense(p._grad) for p in bucket.parameters])
             self._next += 1
 
-    def mean(self, bucket: Bucket) -> Callable[[], Any]:
-        """The mean over the processes."""
-        pending = total(self.group, bucket.flat)
+    def _reduced(self, bucket: Bucket, gradients: Sequence[np.ndarray | None]) -> Callable[[], Sequence[np.ndarray]]:
+        if self.reduction is None and bucket.dtype.itemsize > 2:
+            return self._mean_in_place(bucket, gradients)
+        bucket.gather(gradients)
+        waiting = (self.reduction or self._mean)(bucket)
+
+        def result() -> Sequence[np.ndarray]:
+            found = waiting()
+            return [found[place] for place in bucket.places]
+
+        return result
+
+    def _mean_in_place(self, bucket: Bucket, gradients: Sequence[np.ndarray | None]) -> Callable[[], Sequence[np.ndarray]]:
+        """The mean, but of half precision: in the gradients themselves, without further copies."""
+        arrays: list[np.ndarray] = []
+        for p, g in zip(bucket.parameters, gradients):
+            if g is None:
+                g = np.zeros(p._a.shape, bucket.dtype)
+            elif (
+                (self.unused and not self._used[self._number[id(p)]])  # it is to stay, if it takes no part anywhere
+                or g.dtype is not bucket.dtype or not combinable(g)
+            ):  # fmt: skip
+                g = np.array(g, bucket.dtype, order="C")
+            arrays.append(g)
+        pending = self.group.all_reduce_in_place(arrays, divisor=self.divisor)
+        self._pending.append(pending)
+
+        def result() -> Sequence[np.ndarray]:
+            pending.wait()
+            return arrays
+
+        return result
+
+    def _mean(self, bucket: Bucket) -> Callable[[], Any]:
+        """The mean of half precision, which is added up in another one and rounded once."""
+        pending = self.group.all_reduce(bucket.flat)
 
         def result() -> np.ndarray:
             found: np.ndarray = pending.wait()
@@ -157,20 +198,19 @@ class Reducer:
             return  # parameters are missing: the next announcement says so
         self.running = False
         used = self.group.all_reduce(self._used, "max").wait() if self.unused else None
+        changed: list[np.ndarray] = []
         for b in self.buckets:
             assert b.result is not None
-            found = b.result()
-            for p, place in zip(b.parameters, b.places):
+            for p, found in zip(b.parameters, b.result()):
                 if used is None or used[self._number[id(p)]]:
-                    _give(p, found[place])
+                    changed += _give(p, found)
+            b.result = None
+        self._pending = []
+        mutation.note_all(changed)
 
     def shadow(self) -> None:
         """Take part in the reductions of a pass of the other processes, with zeros."""
-        pending = []
-        for b in self.buckets:
-            b.flat[:] = 0
-            pending.append(self.reduction(b))
-        for result in pending:
+        for result in [self._reduced(b, [None] * len(b.parameters)) for b in self.buckets]:
             result()
         if self.unused:
             self.group.all_reduce(np.zeros_like(self._used), "max").wait()
@@ -192,17 +232,12 @@ def without(owner: Any, switch: str) -> Iterator[None]:
         setattr(owner, switch, before)
 
 
-def total(group: Group, flat: np.ndarray) -> Pending:
-    """The sum over the processes, in place where MPI adds up the dtype."""
-    if flat.dtype.kind == "f" and flat.dtype.itemsize >= 4:
-        return group.all_reduce_in_place(flat)
-    return group.all_reduce(flat)
-
-
-def _give(p: Value, elements: np.ndarray) -> None:
+def _give(p: Value, found: np.ndarray) -> list[np.ndarray]:
+    """Let the gradient of a parameter be an array, which nobody else has where it is no view; the memory that was written."""
     grad = p._grad
     if grad is None or not isinstance(grad._a, np.ndarray) or not grad._a.flags.writeable:
-        p._grad = make(type(p)._gradient, elements.reshape(p._a.shape).copy())
-        return
-    np.copyto(grad._a, elements.reshape(p._a.shape))
-    mutation.note(grad._a)
+        p._grad = make(type(p)._gradient, found.reshape(p._a.shape).copy() if found.base is not None else found)
+        return []
+    if found is not grad._a:
+        np.copyto(grad._a, found.reshape(p._a.shape))
+    return [grad._a]

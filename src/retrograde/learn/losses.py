@@ -1,29 +1,45 @@
-"""Losses that are made of operations, per element: on values of one dtype, before any reduction.
+"""Losses: what each is (`Loss`), and the formulas of those that are made of operations, on values of one dtype.
 
-Those that are one operation (squared and absolute differences, cross entropies, class losses, CTC) are in `ops`.
-Dialects check arguments and dtypes, choose masks where they differ (`near` and `apart`: which pairs belong together and
-which do not) and reduce.
+Formulas are per element, before any reduction. Losses that are one operation (squared and absolute differences, cross
+entropies, class losses, CTC) are in `ops` and reduce themselves. Dialects name and check arguments and dtypes, choose masks
+where they differ (`near` and `apart`: which pairs belong together and which do not), the gradient at kinks (`positive`) and
+the operands that have none; `dialects/_shared/losses.py` makes functions of that.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.unwrap import constant
 from ..core.value import dtype_of, ndim_of, shape_of
+from ..ops import ctc as sequences
+from ..ops import loss, loss_classes
 from ..ops.activation import log_sigmoid
 from ..ops.comparison import equal, greater, not_equal
 from ..ops.distance import shortfall
-from ..ops.elementwise import add, divide, exp, log, logaddexp, multiply, negative, power_by, sqrt, subtract
-from ..ops.indexing import advanced_index, take, take_along_axis
+from ..ops.elementwise import (
+    absolute_stopped,
+    add,
+    divide,
+    exp,
+    log,
+    logaddexp,
+    multiply,
+    negative,
+    power_by,
+    sqrt,
+    subtract,
+)
+from ..ops.indexing import advanced_index, take, take_add, take_along_axis
 from ..ops.loss_classes import target_weights
 from ..ops.reduction import mean as reduce_mean
 from ..ops.reduction import sum as reduce_sum
-from ..ops.selection import clip, drop, keep, minimum
+from ..ops.selection import clip, drop, keep, minimum, where
+from ..ops.softmax import log_softmax
 from ..ops.special import xlogy
 from ..ops.structural import concatenate, getitem, reshape, stack
 
@@ -45,9 +61,9 @@ def reduced(x: Any, reduction: str, op: str = "") -> Any:
     return (reduce_mean if reduction == "mean" else reduce_sum)(x, axis=tuple(range(ndim_of(x))), keepdims=False)
 
 
-def divergence(losses: Any, reduction: str, op: str, shape: tuple[int, ...]) -> Any:
+def divergence(losses: Any, reduction: str, shape: tuple[int, ...]) -> Any:
     """Divergences reduced; "batchmean" is their sum over the first length of the input's shape."""
-    if check_reduction(op, reduction, "batchmean") != "batchmean":
+    if reduction != "batchmean":
         return reduced(losses, reduction)
     total = reduced(losses, "sum")
     return divide(total, np.asarray(shape[0], dtype_of(total))) if shape else total
@@ -156,13 +172,36 @@ def smoothed_nll(
     return add(multiply(nll, 1 - smoothing), multiply(smooth, smoothing / classes))
 
 
+def adaptive_logs(
+    x: Any, numbers: np.ndarray, head: Any, tails: Sequence[Callable[[Any], Any]], bounds: Sequence[int]
+) -> Any:
+    """The log-probabilities (N,) of class numbers in a softmax over clusters of classes (Grave et al., 2017).
+
+    head: the logits of the first classes and of the clusters behind them; tails: each makes those within a cluster from some
+    rows of x (N, features); bounds: 0, and the class numbers at which the first classes and each cluster end.
+    """
+    cluster = np.searchsorted(np.asarray(bounds[1:]), numbers, side="right")
+    column = np.where(cluster == 0, numbers, bounds[1] + cluster - 1)
+    count = len(numbers)
+    found = reshape(take_along_axis(log_softmax(head, axis=1), column[:, None], axis=1), shape=(count,))
+    for k, tail in enumerate(tails, 1):
+        inside = np.flatnonzero(cluster == k)
+        if inside.size:
+            logs = log_softmax(tail(take(x, inside, axis=0)), axis=1)
+            own = take_along_axis(logs, (numbers[inside] - bounds[k])[:, None], axis=1)
+            found = add(found, take_add(reshape(own, shape=(len(inside),)), inside, shape=(count,), axis=0))
+    return found
+
+
 # ------------------------------------------------------------------------------------------ sequences
 
 _NEVER = -1e30
 """The logarithm of a probability of 0 as a number, so that no gradient through it is nan."""
 
 
-def transducer(x: Any, labels: np.ndarray, frames: np.ndarray, counts: np.ndarray, blank: int, emphasis: float = 0.0) -> Any:
+def transducer(
+    x: Any, labels: np.ndarray, frames: np.ndarray, counts: np.ndarray, blank: int, emphasis: float = 0.0
+) -> Any:
     """The negative log likelihood of label sequences (Graves, 2012): of log-probabilities (N, T, 1 + labels, classes).
 
     The paths go a frame on with the blank, or a label on within the frame. All places of the lattice as many steps from its
@@ -229,17 +268,125 @@ def cosine_embedding(
 
 
 def triplet(
-    distance: Callable[[Any, Any], Any], anchor: Any, near: Any, far: Any, margin: float, swap: bool = False,
-    positive: Positive = hinge, pair: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+    anchor: Any, near: Any, far: Any, *, margin: float, swap: bool = False, distance: Callable[..., Any] | None = None,
+    standard: Callable[..., Any] | None = None, p: float | None = None, eps: float = 0.0, positive: Positive = hinge,
+    pair: Callable[[Any, Any], tuple[Any, Any]] | None = None,
 ) -> Any:  # fmt: skip
     """max(0, d(anchor, near) - d(anchor, far) + margin); with `swap`, far is what is far from the anchor and from `near`.
 
-    pair: brings the two distances to one dtype.
+    distance: d, `standard` if it is None; it takes p and eps too where there is a p. pair: brings two distances to one dtype.
     """
-    apart = distance(anchor, far)
+    d: Any = distance or standard
+    more = () if p is None else (p, eps)
+    apart = d(anchor, far, *more)
     if swap:
-        apart = minimum(apart, distance(near, far), ties="half")
-    together = distance(anchor, near)
+        apart = minimum(apart, d(near, far, *more), ties="half")
+    together = d(anchor, near, *more)
     if pair is not None:
         together, apart = pair(together, apart)
     return positive(subtract(add(together, margin), apart))
+
+
+# ------------------------------------------------------------------------------------------ what losses there are
+
+
+class Loss(NamedTuple):
+    """What a loss is in every dialect.
+
+    doc: in words, with {0}, {1}, ... for the operands as a dialect calls them. value: the losses of operands that a dialect has
+    brought together, with options by keyword; reduced already where `reduces`, which then takes `reduction`. more: reductions
+    beside "mean", "sum" and "none". operands: what value takes, where that is not one for each operand of a dialect.
+    """
+
+    doc: str
+    value: Callable[..., Any]
+    reduces: bool = False
+    more: tuple[str, ...] = ()
+    operands: str = ""
+
+
+def _smooth_l1(x: Any, y: Any, *, reduction: str, beta: float = 1.0) -> Any:
+    return loss.smooth_l1_loss(x, y, reduction=reduction, beta=float(beta))
+
+
+def _huber(x: Any, y: Any, *, reduction: str, delta: float = 1.0) -> Any:
+    return loss.huber_loss(x, y, reduction=reduction, delta=float(delta))
+
+
+def _multi_margin(x: Any, target: Any, weight: Any, *, reduction: str, p: int = 1, margin: float = 1.0) -> Any:
+    return loss_classes.multi_margin_loss(x, target, weight, reduction=reduction, p=int(p), margin=float(margin))
+
+
+def _divergence(x: Any, y: Any, *, reduction: str, log_target: bool = False, positive_only: bool = False) -> Any:
+    return divergence(kl_divergence(x, y, log_target, positive_only), reduction, tuple(shape_of(x)))
+
+
+def ctc(
+    logs: Any, labels: np.ndarray, frames: np.ndarray, counts: np.ndarray, *, blank: int, reduction: str,
+    zero_infinity: bool = False, drops: bool = False,
+) -> Any:  # fmt: skip
+    """The connectionist temporal classification loss of log-probabilities (T, N, C) and rows of labels (N, S).
+
+    The mean is over losses divided by how many labels there are. zero_infinity: elements without any alignment have no
+    gradient; and count as 0 where the dialect `drops` them.
+    """
+    losses = sequences.ctc_loss(
+        logs, sequences.with_blanks(labels, blank), frames, counts, zero_infinity=bool(zero_infinity), normalised=True
+    )
+    if zero_infinity and drops:
+        infinity, zero = np.asarray([np.inf, 0], dtype_of(losses))[:, None]
+        losses = where(equal(losses, infinity), zero, losses)
+    if reduction == "mean":
+        losses = divide(losses, np.maximum(counts, 1).astype(dtype_of(logs)))
+    return reduced(losses, reduction)
+
+
+L1 = Loss("The absolute difference of {0} and {1}.", lambda x, y: absolute_stopped(subtract(x, y)))
+SMOOTH_L1 = Loss(
+    "The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2.", _smooth_l1, True
+)
+HUBER = Loss(
+    "Half the squared difference where it is at most delta, beyond delta times the absolute one less delta/2.",
+    _huber,
+    True,
+)
+SOFT_MARGIN = Loss("log(1 + exp(-{1} * {0})) for {1} 1 and -1.", loss.soft_margin_loss, True)
+BINARY_CROSS_ENTROPY = Loss(
+    "The cross entropy of probabilities and {1} in [0, 1], each times its weight.", loss.binary_cross_entropy, True
+)
+BINARY_CROSS_ENTROPY_WITH_LOGITS = Loss(
+    "The cross entropy of the sigmoids of {0} and {1} in [0, 1]; where {1} is positive it may weigh pos_weight.",
+    loss.binary_cross_entropy_with_logits, True,
+)  # fmt: skip
+KL_DIVERGENCE = Loss(
+    "The Kullback-Leibler divergence: {1} * (log {1} - {0}), where {0} holds log-probabilities.", _divergence, True,
+    ("batchmean",),
+)  # fmt: skip
+POISSON_NLL = Loss(
+    "The negative log likelihood of Poisson counts, of which {0} is the (logarithm of the) rate.", poisson_nll
+)
+GAUSSIAN_NLL = Loss(
+    "The negative log likelihood of {1} under a Gaussian with mean {0} and variance {2}, which is at least a bound.",
+    gaussian_nll,
+)  # fmt: skip
+MARGIN_RANKING = Loss("max(0, -{2} * ({0} - {1}) + margin): {2} 1 wants {0} the larger, -1 {1}.", margin_ranking)
+HINGE_EMBEDDING = Loss(
+    "{0} where {1} is 1, max(0, margin - {0}) where it is -1.", hinge_embedding, operands="x, near, apart"
+)
+COSINE_EMBEDDING = Loss(
+    "1 - cos({0}, {1}) where {2} is 1, max(0, cos - margin) where it is -1.", cosine_embedding,
+    operands="x, y, axis, near, apart",
+)  # fmt: skip
+TRIPLET = Loss("max(0, margin + d({0}, {1}) - d({0}, {2})), where d is a distance.", triplet)
+MULTILABEL_SOFT_MARGIN = Loss(
+    "The binary cross entropies of the sigmoids of {0} and {1}, averaged over the last axis.", multilabel_soft_margin
+)
+MULTI_MARGIN = Loss(
+    "The mean over classes of max(0, margin - {0}[{1}] + {0}[class])^p, the own class of {1} left out.",
+    _multi_margin,
+    True,
+)
+MULTILABEL_MARGIN = Loss(
+    "The mean over classes of max(0, 1 - {0}[label] + {0}[other]), summed over the labels in {1}, which -1 ends.",
+    loss_classes.multilabel_margin_loss, True,
+)  # fmt: skip

@@ -123,7 +123,10 @@ class Tree:
     def _tree_too_early(self, kind: Kind) -> Exception:
         """The error for a member that is set before the tables are there."""
         base = next(c for c in reversed(type(self).__mro__) if "_tree_kinds" in c.__dict__)
-        return AttributeError(f"a {kind.word} can only be set after {base.__name__}.__init__() has been called")
+        return AttributeError(
+            f"{type(self).__name__}: a {kind.word} can only be set after {base.__name__}.__init__() has been called; let "
+            f"{type(self).__name__}.__init__ begin with super().__init__()"
+        )
 
     def _tree_absent(self, name: str) -> AttributeError:
         """The error for an attribute that there is not (`known_names` gives those that there are)."""

@@ -81,14 +81,29 @@ def _step(before: Any, skip: Any) -> Any:
     return out
 
 
-def _ctc_numpy(x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity: bool, normalised: bool) -> Any:
-    wide = in_single(x)
+def _beginning(x: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a blank may be skipped, what each frame gives each state, and the states in which an alignment begins."""
     states = np.arange(labels.shape[1])
     skip = np.zeros(labels.shape, bool)
     skip[:, 2:] = (labels[:, 2:] != labels[:, :-2]) & (states[2:] % 2 == 1)
-    emitted = np.take_along_axis(wide, np.broadcast_to(labels, (x.shape[0], *labels.shape)), axis=2)
+    emitted = np.take_along_axis(x, np.broadcast_to(labels, (x.shape[0], *labels.shape)), axis=2)
+    return skip, emitted, np.where(states < 2, x.dtype.type(0), x.dtype.type(-math.inf))
+
+
+def arrivals(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The logarithms (N, T, L) of the probabilities of having arrived in each state with each frame."""
+    skip, emitted, start = _beginning(x, labels)
+    out = [start + emitted[0]]
+    for frame in emitted[1:]:
+        out.append(_step(out[-1], skip) + frame)
+    return np.stack(out, axis=1)
+
+
+def _ctc_numpy(x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity: bool, normalised: bool) -> Any:
+    wide = in_single(x)
+    states = np.arange(labels.shape[1])
+    skip, emitted, start = _beginning(wide, labels)
     final = (states == 2 * lengths[:, None]) | (states == 2 * lengths[:, None] - 1)
-    start = np.where(states < 2, wide.dtype.type(0), wide.dtype.type(-math.inf))
     forward = np.full(labels.shape, -math.inf, wide.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
         for t in range(x.shape[0]):

@@ -14,6 +14,10 @@ SHORT = 16
 """Up to so many elements are sorted by insertion."""
 
 
+SELECTED = 3
+"""Up to so many, selecting the first few sorts them all by insertion."""
+
+
 class _Row:
     """A row of ranks with the positions they came from, permuted together; `a` compares before `b` if smaller."""
 
@@ -64,7 +68,7 @@ class _Row:
     def nth_element(self, nth: int) -> None:
         first, last = 0, len(self.keys)
         depth = 2 * (last.bit_length() - 1)
-        while last - first > 3:
+        while last - first > SELECTED:
             if depth == 0:
                 self.heap_select(first, nth + 1, last)
                 self.swap(first, nth)

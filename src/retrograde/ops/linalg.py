@@ -34,6 +34,8 @@ from .triangular import diagonal_embed, tril, triu
 
 def adjoint(x: Any) -> Any:
     """The conjugate transpose of each matrix."""
+    if type(x) is np.ndarray and x.dtype.kind != "c":
+        return x.swapaxes(-1, -2)
     return conj(matrix_transpose(x))
 
 

@@ -16,6 +16,7 @@ from ..core.aval import Aval
 from ..core.bind import recorded
 from ..core.primitive import primitive
 from ..core.value import Value, dtype_of, shape_of
+from . import decompositions
 from . import linalg_standard as standard
 from .contraction import matmul
 from .kernels import matrices_numpy, widened
@@ -108,8 +109,11 @@ def _from_triangle(xp: Any, x: Any, upper: bool) -> Any:
 
 @matrices_numpy
 def _eigh_numpy(x: Any, *, upper: bool) -> Any:
-    w, v = np.linalg.eigh(x, UPLO="U" if upper else "L")
-    return w, v
+    found = decompositions.eigh(x, upper=upper)
+    if found is None:
+        w, v = np.linalg.eigh(x, UPLO="U" if upper else "L")
+        return w, v
+    return found
 
 
 def _eigh_pull(needs: Any, g: Any, out: Any, _x: Any, *, upper: bool) -> Any:
@@ -246,6 +250,15 @@ def _svd_kernel(xp: Any, x: Any, *, full: bool) -> Any:
     return tuple(xp.linalg.svd(x, full_matrices=full))
 
 
+@matrices_numpy
+def _svd_numpy(x: Any, *, full: bool) -> Any:
+    found = decompositions.svd(x, full=full)
+    if found is None:
+        u, s, vh = np.linalg.svd(x, full_matrices=full)
+        return u, s, vh
+    return found
+
+
 def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
     gu, gs, gvh = g
     u, s, vh = out
@@ -297,7 +310,8 @@ def _infer_svd(avals: Any, p: dict[str, Any]) -> Any:
 
 
 _svd = primitive(
-    "svd", kernel=_svd_kernel, vjp=_svd_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2), infer=_infer_svd,
+    "svd", kernel=_svd_kernel, numpy=_svd_numpy, vjp=_svd_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=_infer_svd,
     tolerances={"gauge": True},
     samples=lambda: [sample(normal(3, 2), full=True), sample(complex_normal(2, 2, 3), full=False)],
 )  # fmt: skip

@@ -19,7 +19,7 @@ from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
 from .elementwise import log, log1p, logaddexp
 from .kernels import elements, in_single, scalar, widened, widened_numpy, zero_of
-from .reduction import mean, sum, sum_array
+from .reduction import mean, ones, sum, sum_array
 from .rules import batch_elementwise, sum_tangents
 from .samples import normal, sample, uniform
 from .selection import clip
@@ -40,7 +40,11 @@ def reduced_numpy(losses: Any, reduction: str) -> Any:
     """The same for NumPy's arrays."""
     if reduction == "none":
         return losses
-    total = sum_array(losses, tuple(range(losses.ndim)), False)
+    n = losses.size
+    if losses.ndim == 1 and 0 < n <= 128 and losses.dtype.char in "fd":
+        total = losses.dot(ones(n, losses.dtype.char))  # of two numbers in 0.26 µs, where the sum takes 0.68
+    else:
+        total = sum_array(losses, tuple(range(losses.ndim)), False)
     return total / losses.size if reduction == "mean" and losses.size else _averaged(total, losses, reduction)
 
 

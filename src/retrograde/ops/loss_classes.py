@@ -6,19 +6,21 @@ The axis of the classes is the second one, or the only one: `x` is (C,), (N, C) 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ..backend.dtypes import astype, device_in, is_half
+from ..backend.dtypes import astype, device_in
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
+from .indexing import outside
 from .kernels import elements, scalar, widened
 from .loss import kernels_of, reduce_value, reduced_numpy
-from .reduction import sum
+from .reduction import ones, sum
 from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
 from .samples import normal, sample, uniform
 from .selection import keep
@@ -29,7 +31,14 @@ from .structural import broadcast_to, cast, reshape
 
 
 def _refuse(bad: int, classes: int) -> NoReturn:
-    raise IndexError(f"nll_loss: the target {bad} is no class number; there are {classes} classes")
+    raise IndexError(f"nll_loss: {_no_class(bad, classes)}")
+
+
+def _no_class(bad: int, classes: int) -> str:
+    return (
+        f"the target {bad} is no class number: {classes} classes are counted from 0 to {classes - 1}; give the scores as "
+        "many classes as the targets have, or mark targets that do not count with ignore_index"
+    )
 
 
 def _valid(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
@@ -83,8 +92,7 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     """Where targets count: None for everywhere. Raises IndexError for class numbers out of range."""
     if not target.size:
         return None
-    unsigned = target.view(np.uint64) if target.dtype == np.int64 else target  # negative numbers become large
-    if np.maximum.reduce(unsigned, None) < classes and not 0 <= ignore_index < classes:
+    if not 0 <= ignore_index < classes and target.dtype.kind in "iu" and outside(target, classes) is None:
         return None
     valid = target != ignore_index
     out = valid & ((target < 0) | (target >= classes))
@@ -121,6 +129,12 @@ def row_numbers(n: int) -> Any:
     return found
 
 
+@functools.lru_cache(256)
+def _starts(rows: int, width: int) -> Any:
+    """Where rows begin; not to be written to."""
+    return np.arange(0, rows * width, width) if width else np.zeros(rows, np.int64)
+
+
 def _positions(shape: tuple[int, ...], target: Any) -> Any:
     """The index of each target's element in an array of `shape`."""
     if len(shape) == 1:
@@ -133,9 +147,17 @@ def _positions(shape: tuple[int, ...], target: Any) -> Any:
 
 def _nll_numpy(x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
     shape = x.shape
+    rows = len(shape) == 2 and x.flags.c_contiguous
+    if rows and weight is None and reduction != "none" and x.dtype.char in "fd" and 0 < (n := shape[0]) <= 128:
+        if not 0 <= ignore_index < shape[1] and outside(target, shape[1]) is None:  # what follows for a batch, at once
+            total = x.take(target + _starts(*shape)).dot(ones(n, x.dtype.char))
+            return 0 - (total / n if reduction == "mean" else total)
     weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
-    chosen = x[_positions(shape, target)]
-    if is_half(x.dtype):
+    if rows:
+        chosen = x.take(target + _starts(*shape))
+    else:
+        chosen = x[_positions(shape, target)]
+    if x.dtype.itemsize == 2:
         chosen = chosen.astype(np.float32)
     if weights is None:
         out = reduced_numpy(chosen, reduction)
@@ -307,7 +329,7 @@ nll_spread = linear(
 
 def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
     if elements(target) and (bad := _outside(xp, target, 0, classes)) is not None:
-        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+        raise ValueError(_no_class(bad, classes))
     target = astype(xp, target, np.int64)
     return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=device_in(target)), dtype)
 
@@ -315,7 +337,7 @@ def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
 def _one_hot_numpy(target: Any, *, classes: int, dtype: Any) -> Any:
     if target.size and not (target.min() >= 0 and target.max() < classes):
         bad = int(target.min() if target.min() < 0 else target.max())
-        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+        raise ValueError(_no_class(bad, classes))
     return (target[..., None] == np.arange(classes)).astype(dtype)
 
 

@@ -690,9 +690,12 @@ def split_indices(axis: int, sizes: tuple[int, ...]) -> tuple[tuple[Any, ...], .
 
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
+    for part in g:
+        if type(part) is not np.ndarray:
+            break
+    else:
+        return concatenate_numpy(*g, axis=axis)
     given = [i for i, part in enumerate(g) if part is not None]
-    if len(given) == len(g) and all(type(part) is np.ndarray for part in g):
-        return concatenate_numpy(*g, axis=axis, sizes=[part.shape[axis] for part in g])
     shape, d, like = tuple(shape_of(x)), dtype_of(x), g[given[0]]
     if len(given) == 1:
         return embed(like, shape=shape, index=split_indices(axis, sizes)[given[0]])

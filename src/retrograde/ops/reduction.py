@@ -124,7 +124,8 @@ def _real_samples(**params: Any) -> Any:
 _ONES: dict[tuple[int, str], np.ndarray] = {}
 
 
-def _ones(n: int, char: str) -> np.ndarray:
+def ones(n: int, char: str) -> np.ndarray:
+    """A vector of so many ones of a dtype; not to be written to."""
     found = _ONES.get((n, char))
     if found is None:
         found = np.ones(n, char)
@@ -154,6 +155,9 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         return _add(x, axis, None, None, keepdims)
     count = len(axis)
     if not x.flags.c_contiguous:
+        if rank == 2 and x.flags.f_contiguous:
+            found = sum_array(x.T, (1 - axis[0],), keepdims)
+            return found.reshape(found.shape[::-1])
         return in_c_order(_blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims))
     if axis[-1] == count - 1:
         if rank == 2:
@@ -167,9 +171,9 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         if axis[0] == rank - 1:
             if 1 < n <= _BLOCK:
                 if rank == 2:
-                    out = x.dot(_ones(n, char))
+                    out = x.dot(ones(n, char))
                     return out.reshape(-1, 1) if keepdims else out
-                return x.reshape(-1, n).dot(_ones(n, char)).reshape(reduced_shape(shape, axis, keepdims))
+                return x.reshape(-1, n).dot(ones(n, char)).reshape(reduced_shape(shape, axis, keepdims))
         else:
             return _blocked(x, axis, keepdims)
     return _add(x, axis, None, None, keepdims)
@@ -203,8 +207,8 @@ def _generated(name: str, x: Any, axis: tuple[int, ...]) -> Any:
 def _sum_rows(rows: Any, n: int, char: str) -> Any:
     """The sum of the n rows of a matrix, in blocks."""
     if n <= _BLOCK:
-        return _ones(n, char).dot(rows)
-    block, m = _ones(_BLOCK, char), n // _BLOCK
+        return ones(n, char).dot(rows)
+    block, m = ones(_BLOCK, char), n // _BLOCK
     full = m * _BLOCK
     if m <= 4:
         out = block.dot(rows[:_BLOCK])
@@ -213,7 +217,7 @@ def _sum_rows(rows: Any, n: int, char: str) -> Any:
     else:
         out = _sum_rows(block @ rows[:full].reshape(m, _BLOCK, -1), m, char)
     if full < n:
-        out += _ones(n - full, char).dot(rows[full:])
+        out += ones(n - full, char).dot(rows[full:])
     return out
 
 

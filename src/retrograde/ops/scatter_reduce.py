@@ -237,7 +237,7 @@ def _standard_weights(
 def _refuse_index(least: int, most: int, n: int) -> None:
     if least < 0 or most >= n:
         bad = least if least < 0 else most
-        raise IndexError(f"embedding: index {bad} is out of range for a table of {n} rows")
+        raise IndexError(f"embedding: index {bad} is out of range for a table of {n} rows, which are counted from 0")
 
 
 def _embedding_kernel(

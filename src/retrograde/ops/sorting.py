@@ -6,13 +6,14 @@ derivative of them all. NaN counts as larger than any number. Ties stay in the o
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from ..backend.dtypes import astype, is_boolean, is_inexact
-from ..backend.jit import scans, selection
+from ..backend.jit import gathers, scans, selection
 from ..backend.jit import ties as tied_rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -57,12 +58,21 @@ def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
     return x.reshape(-1).take(places(x.shape, at, axis)).reshape(indices.shape)
 
 
-def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
+_DISTINCT = frozenset(["sort", "stable_sort", "topk"])
+"""The operations whose positions name nothing twice."""
+
+
+def _unpick(g: Any, x: Any, indices: Any, axis: int, of: str) -> Any:
     shape = tuple(shape_of(x))
-    if type(g) is np.ndarray and type(indices) is np.ndarray and indices.ndim == len(shape) - 1:  # one of each line
-        out = np.zeros(shape, g.dtype)
-        out.reshape(-1)[places(shape, _with_axis(indices, shape, axis), axis)] = g.reshape(-1)
-        return out
+    if type(g) is np.ndarray and type(indices) is np.ndarray:
+        one = indices.ndim == len(shape) - 1  # of each line
+        found = None if one or of not in _DISTINCT else gathers.along_add(g, indices, shape, axis)
+        if found is not None:
+            return found
+        if one or of in _DISTINCT:
+            out = np.zeros(shape, g.dtype)
+            out.reshape(-1)[places(shape, _with_axis(indices, shape, axis) if one else indices, axis)] = g.reshape(-1)
+            return out
     return along_add_known(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
 
 
@@ -88,7 +98,7 @@ def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 # operation that found the positions, for those who show graphs.
 pick = linear(
     "pick", kernel=_pick_kernel, numpy=_pick_numpy, kind="structural", others=1,
-    transpose=lambda g, x_, indices, *, axis, of: _unpick(g, x_, indices, axis),
+    transpose=lambda g, x_, indices, *, axis, of: _unpick(g, x_, indices, axis, of),
     batch=_batch_pick, infer=_infer_pick,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0]]), axis=0, of="max"),
                      sample(normal(3, 2), np.array([1, 0, 1]), axis=1, of="max"),
@@ -115,8 +125,14 @@ def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
         return found
     if not descending:
         return x.argsort(axis, kind="stable")
-    backwards = (slice(None),) * axis + (slice(None, None, -1),)  # np.flip takes 1.5 µs
+    backwards = _backwards(axis)
     return x.shape[axis] - 1 - x[backwards].argsort(axis, kind="stable")[backwards]
+
+
+@functools.cache
+def _backwards(axis: int) -> Any:
+    """The index that turns an axis around: np.flip takes 1.5 µs."""
+    return (slice(None),) * axis + (slice(None, None, -1),)
 
 
 def _retied(x: Any, order: Any, axis: int, what: str, k: int) -> Any:
@@ -128,10 +144,14 @@ def _retied(x: Any, order: Any, axis: int, what: str, k: int) -> Any:
         x, order = x.swapaxes(axis, -1), order.swapaxes(axis, -1)
     n = x.shape[-1]
     rows, found = x.reshape(-1, n), order.reshape(-1, n)
-    ordered = rows.reshape(-1).take(places(rows.shape, found, 1)).reshape(found.shape)
+    ordered = rows.reshape(-1).take(places(rows.shape, found, 1))
+    missing = x.dtype.kind == "f" and np.count_nonzero(ordered != ordered) > 1
+    if not missing and not np.count_nonzero(ordered[1:] == ordered[:-1]):  # as a rule; rows are not told apart
+        return order if last else order.swapaxes(axis, -1)
+    ordered = ordered.reshape(found.shape)
     before, behind = ordered[:, :-1], ordered[:, 1:]
     tied = behind == before
-    if x.dtype.kind == "f" and np.count_nonzero(ordered != ordered) > 1:
+    if missing:
         tied |= (behind != behind) & (before != before)
     within = tied[:, :k] if what == "top" else tied
     which = np.flatnonzero(within.any(axis=1)) if np.count_nonzero(tied) else ()
@@ -206,14 +226,15 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
         found = selection.first(in_single(x), axis, k, largest)
         if found is not None:
             return found
-    first = (slice(None),) * axis + (slice(k),)
-    exact = ties != "stable" and x.size <= introselect.MOST
+    exact = ties != "stable" and n > introselect.SELECTED and x.size <= introselect.MOST
     found = None if n < 1024 or k > n // 8 or not k else _topk_partial(in_single(x), axis, k + exact, largest, exact)
     if found is None:
         found = _order_numpy(x, axis, largest)
         if exact:
             found = _retied(x, found, axis, "top", k)
-    return np.ascontiguousarray(found[first])  # a view would keep all positions, which a derivative remembers
+    if k < n:
+        found = found[(slice(None),) * axis + (slice(k),)]
+    return np.ascontiguousarray(found)  # a view would keep all positions, which a derivative remembers
 
 
 def _topk_partial(x: Any, axis: int, k: int, largest: bool, distinct: bool) -> Any:

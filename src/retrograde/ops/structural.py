@@ -495,10 +495,11 @@ def _together(shape: tuple[int, ...], parts: Sequence[Any], places: Sequence[Any
     return out
 
 
-def concatenate_numpy(*xs: Any, axis: int, sizes: Any) -> Any:
-    """NumPy arrays of some sizes along an axis joined along it."""
+def concatenate_numpy(*xs: Any, axis: int, sizes: Any = None) -> Any:
+    """NumPy arrays, of some sizes along an axis if they are known, joined along it."""
     x = xs[0]
     if x.size * len(xs) >= SHARED_LEAST or xs[-1].size >= SHARED_LEAST:
+        sizes = sizes or [part.shape[axis] for part in xs]
         ends = list(itertools.accumulate(sizes))
         places = [(slice(None),) * axis + (slice(end - n, end),) for end, n in zip(ends, sizes)]
         found = _together((*x.shape[:axis], ends[-1], *x.shape[axis + 1 :]), xs, places)

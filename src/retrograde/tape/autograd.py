@@ -70,8 +70,8 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     if given is None:
         if math.prod(shape) != 1:
             raise error_type(cls, GradError)(
-                f"{op}: an output of shape {shape} needs a gradient of that shape (grad_outputs / gradient); "
-                "only an output with one element has an implicit one"
+                f"{op}: the output, {_made_by(output)} of shape {shape}, has several elements; reduce it to one with sum() "
+                "or mean(), or pass a gradient of its shape (grad_outputs / gradient)"
             )
         if dtype.kind == "c":
             raise error_type(cls, GradError)(
@@ -82,13 +82,20 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
         raise error_type(cls, TypeError)(f"{op}: a gradient must be a tensor or None, got {type(given).__name__}")
     have = tuple(shape_of(given))[1:] if batched else tuple(shape_of(given))
     if have != shape:
-        raise error_type(cls, GradError)(f"{op}: a gradient of shape {have} was given for an output of shape {shape}")
+        raise error_type(cls, GradError)(
+            f"{op}: a gradient of shape {have} was given for an output of shape {shape}; ones_like() of it stands for its sum"
+        )
     if (dtype_of(given).kind == "c") != (dtype.kind == "c"):
         raise error_type(cls, GradError)(
             f"{op}: a gradient of dtype {dtype_of(given)} was given for an output of dtype {dtype}; "
             "both must be real or both complex"
         )
     return given
+
+
+def _made_by(output: Value) -> str:
+    """What computed a value, for a message."""
+    return engine.describe(output._node if output._node is None else engine.producer(output._node))
 
 
 def ones_like(output: Value) -> Any:
@@ -100,9 +107,14 @@ def check_outputs(op: str, outputs: Sequence[Value]) -> None:
     """Raise the dialect's GradError for an output that has no history."""
     for i, y in enumerate(outputs):
         if y._node is None or is_silent(y):
+            kind = dtype_of(y)
             raise error_type(type(y)._result, GradError)(
-                f"{op}: output {i} does not require grad and was not computed from anything that does; "
-                "set requires_grad on an input, or check for detach() and no_grad() on the way"
+                f"{op}: output {i} is of dtype {kind}, which has no derivative (comparisons, argmax and rounding to whole "
+                "numbers have none): differentiate what they are computed from"
+                if kind.kind in "iub" else
+                f"{op}: output {i} does not require grad and was not computed from anything that does; set requires_grad on "
+                "an input, or check for detach() and no_grad() on the way (a gradient has a history where it was computed "
+                "with create_graph=True)"
             )
 
 
@@ -144,9 +156,12 @@ def backward_from(output: Value, gradient: Any, retain_graph: bool | None, creat
     node, level = output._node, output._level
     if node is None or type(node) is Accumulate:
         check_outputs("backward", [output])
+    g = seed("backward", output, gradient)
+    if isinstance(g, Value):
+        g = _level_array(g, level, create_graph) if create_graph or level or g._level else g._a
     engine.run(
-        [node], [_level_array(seed("backward", output, gradient), level, create_graph)], cls=type(output)._gradient,
-        level=level, retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
+        [node], [g], cls=type(output)._gradient, level=level,
+        retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
     )  # fmt: skip
 
 

@@ -25,12 +25,14 @@ import numpy as np
 from .._errors import FreedGraphError, GradError, MutationError
 from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
+from ..backend.numpy import FLOAT_ERRORS, IGNORED, Silent
 from ..core import large
 from ..core import value as values
 from ..core.arrays import full
 from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer
+from ..core.notation import written
 from ..core.policy import TapePolicy
 from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
@@ -187,7 +189,7 @@ def current_run() -> Run:
 
 
 @functools.lru_cache(maxsize=1024)
-def _stretched(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+def stretched(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
     """The axes of shape `have` that came about where something of `shape` was broadcast to it; None where it cannot be."""
     extra = len(have) - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
@@ -201,7 +203,7 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     shape, dtype = edge.shape, edge.dtype
     have = shape_of(g)
     if have != shape:
-        axes = _stretched(tuple(have), tuple(shape))
+        axes = stretched(tuple(have), tuple(shape))
         if axes is None:
             raise error_type(cls, GradError)(
                 f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}"
@@ -277,8 +279,10 @@ def _refuse_freed(nodes: Iterable[Node], cls: type[Value]) -> None:
     for node in nodes:
         if node.saved is FREED:
             raise error_type(cls, FreedGraphError)(
-                f"the graph below {describe(node)} has been used for a backward pass already and its saved values "
-                "are freed; pass retain_graph=True to the earlier pass if a second one is wanted"
+                f"this graph has been through a backward pass already, which freed what {describe(node)} had saved; compute "
+                "anew what is differentiated (of a state that is carried from step to step, go on with its detach()), or "
+                "pass retain_graph=True to the earlier pass"
+                + _recorded(node)
             )
 
 
@@ -294,16 +298,32 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
                     raise error_type(cls, MutationError)(_changed_text(node, array))
 
 
-_ANOMALY_MODE = "; retrograde.autograd.detect_anomaly() names both lines"
-
-
 def _changed_text(node: Node, array: Any) -> str:
     place = "" if type(array) is tuple else mutation.place_of_change(array)
+    result = node.saved[-1] is array and len(node.saved) > len(node.edges)
+    leaf = any(x is array and type(edge) is Accumulate for x, edge in zip(node.saved, node.edges))
+    remedy = (
+        "it is a leaf, such as an optimiser's step() changes: step after the last backward pass that goes through it, or compute "
+        "what is differentiated anew"
+        if leaf else
+        "change a clone() instead, or write the change out of place (y = y + 1)"
+    )  # fmt: skip
     return (
-        f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place {f'by {place} ' if place else ''}"
-        f"after {node.prim.name} had used it; change a clone() instead, or do it before"
-        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else _ANOMALY_MODE)
+        f"the derivative of {describe(node)} needs {'its result' if result else 'an operand'}, of shape {shape_text(array)}, "
+        f"as it was, but it was changed in place {f'by {place} ' if place else ''}after that; {remedy}"
+        + (_recorded(node) or f"{_suspects(node, result)}; retrograde.autograd.detect_anomaly() names both lines for certain")
     )
+
+
+def _suspects(node: Node, result: bool) -> str:
+    from .suspects import suspects  # only an error needs it
+
+    return suspects(node.prim, result)
+
+
+def _recorded(node: Node) -> str:
+    """Where an operation was recorded, as the end of a message, where that is known: under anomaly mode."""
+    return f"\n{describe(node)} was recorded here:\n{node.trace}" if node.trace else ""
 
 
 def _changed(array: Any, seq: int) -> bool:
@@ -318,8 +338,8 @@ def shape_text(array: Any) -> str:
 
 
 def describe(node: Any) -> str:
-    """A node for a message."""
-    return f"{node.prim.name} (operation {node.seq})" if isinstance(node, Node) else "a leaf"
+    """A node for a message: the operation as a program writes it."""
+    return written(node.prim, node.params) if isinstance(node, Node) else "a leaf"
 
 
 def plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
@@ -359,35 +379,50 @@ def run(
 
     Raises FreedGraphError or MutationError (as the type that `cls` documents) before anything is changed.
     """
+    begun, seeds, policy = roots, gradients, cls._policy
+    passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
+    if (
+        inputs is None and len(roots) == 1 and type(gradients[0]) is _ndarray
+        and not (create_graph or level or stop or others or since or state.anomaly or OBSERVERS)
+    ):  # fmt: skip
+        before = FLOAT_ERRORS.set(IGNORED)  # as `Silent` does it
+        try:
+            arrived = _ahead(roots[0], gradients[0], None, None, cls, None if retain_graph else passed)
+            for edge in arrived:
+                if type(edge) is not Accumulate or edge.hooks is not None:
+                    break
+            else:
+                for edge in [*arrived]:
+                    if not _added(edge, arrived[edge]):
+                        _fill(edge, [arrived.pop(edge)], policy, False)
+                if passed:
+                    _free(passed, policy)
+                return []
+        finally:
+            FLOAT_ERRORS.reset(before)
+        roots, gradients = _arrivals(arrived)
     wrap = create_graph or (level != 0 and not is_tape(level))
     for g in gradients:
         # Another library's arrays need no operators: rules compute with values around them.
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
-    begun, seeds, policy = roots, gradients, cls._policy
-    passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
     leaves: frozenset[Any] | None = None  # those that are asked for, where the pass goes ahead to several
-    with np.errstate(all="ignore"):
+    with Silent():
         if (
-            len(roots) == 1 and (inputs is None or (inputs and not accumulate))
-            and not (wrap or stop or others or since or state.anomaly or OBSERVERS)
-            and (inputs is None or len(inputs) == 1 or (leaves := _plain_leaves(inputs)) is not None)
+            inputs and len(roots) == 1 and not (accumulate or wrap or stop or others or since or state.anomaly or OBSERVERS)
+            and (len(inputs) == 1 or (leaves := _plain_leaves(inputs)) is not None)
         ):  # fmt: skip
-            target = inputs[0] if inputs and leaves is None else None
-            roots, gradients = _ahead(roots[0], gradients[0], target, leaves, cls, None if retain_graph else passed)
-            if inputs is None and all(type(edge) is Accumulate and edge.hooks is None for edge in roots):
-                gradients.reverse()
-                for edge in roots:
-                    _fill(edge, [gradients.pop()], policy, create_graph)
-                _free(passed, policy)
-                return []
+            arrived = _ahead(
+                roots[0], gradients[0], inputs[0] if leaves is None else None, leaves, cls, None if retain_graph else passed
+            )
             if leaves is not None:
-                if leaves.issuperset(roots):
+                if leaves.issuperset(arrived):
                     _free(passed, policy)
-                    found = dict(zip(roots, gradients))
-                    return list(map(found.get, inputs or ()))
-            elif inputs is not None:
+                    return list(map(arrived.get, inputs))
+                roots, gradients = _arrivals(arrived)
+            else:
+                roots, gradients = _arrivals(arrived)
                 if not roots:
                     return [None]
                 edge = roots[0]
@@ -465,7 +500,7 @@ def run_one(
             parts: list[Any] = [None] * len(node.outs)
             parts[root.index] = g
             g = parts
-        with np.errstate(all="ignore"):
+        with Silent():
             try:
                 node.step(node, g, grads, _fitted(cls), _add)
             except KERNEL_ERRORS as error:
@@ -516,7 +551,7 @@ def _elsewhere(work: Callable[[], None]) -> None:
     def body() -> None:
         vars(state).update(here)
         try:
-            with np.errstate(all="ignore"):
+            with Silent():
                 work()
         except BaseException as error:
             failed.append(error)
@@ -552,18 +587,19 @@ def _plain_leaves(edges: Sequence[Any]) -> frozenset[Any] | None:
 
 def _ahead(
     edge: Any, g: Any, target: Any, leaves: frozenset[Any] | None, cls: type[Value], nodes: list[Node] | None
-) -> tuple[list[Any], list[Any]]:  # fmt: skip
+) -> dict[Any, Any]:  # fmt: skip
     """Pull the newest operation that has a cotangent, again and again, from a root on: until one is met that the walk has to
     look at, which leads to another leaf than some (`leaves`; None: whichever), or (with a target) the graph is a chain no more.
-    Returns the edges where it is then, and the cotangents there (none where no gradient gets through); the operations that it
-    passed are put to `nodes`.
+    Returns the cotangents by the nodes and leaves where it is then (none where no gradient gets through), of a node with
+    several outputs the list of theirs; the operations that it passed are put to `nodes`.
 
     The newest has all of its cotangent, since its users are younger, so nothing is to be known of the graph beforehand, and
     nothing noted: the gradient of 100 multiplications of 4-vectors takes 42 µs instead of 68.
     """
     fitted, latest = _fitted(cls), mutation.latest
-    aim = target.node if type(target) is Slot else target
-    most: float = _APART if target is not None else math.inf if nodes is None else _SMALL
+    aim, most = None, _SMALL if nodes is not None else math.inf
+    if target is not None:
+        aim, most = target.node if type(target) is Slot else target, _APART
     grads: dict[Any, Any] | None = None  # what waits beside this edge, once the way has forked
     waiting: list[Node] = []  # the operations among it
     onward: Any = None  # the one below this edge, which is not among them while it is the only one
@@ -586,7 +622,7 @@ def _ahead(
                 kind = type(below)
                 if kind is Accumulate:
                     if below not in grads and not (_plain(below, leaves) and math.prod(below.shape) <= _SMALL):
-                        return _arrivals({**grads, edge: g})
+                        return {**grads, edge: g}
                 elif below is not None:
                     node = below if kind is Node else below.node
                     if onward is None:
@@ -603,44 +639,48 @@ def _ahead(
                     nodes.append(edge)
                 edge, g = found
                 continue
-            plain, large = True, False  # `large`: a leaf has got so much that it is not to wait for the end
-            for below in found:  # one loop: most graphs of one operation end here
+            plain = True
+            for below in found:
                 if type(below) is Node:
                     waiting.append(below)
-                elif type(below) is Accumulate:
-                    plain = plain and _plain(below, leaves)
-                    large = large or math.prod(below.shape) > _SMALL
+                elif type(below) is Accumulate and not _plain(below, leaves):
+                    plain = False
             if target is None and not plain:
                 break
             grads = found
-            if target is not None or (large and waiting):
-                if nodes is not None:
-                    nodes.append(edge)
-                return _arrivals(grads)
-        if nodes is not None:
+            if nodes is not None:
+                nodes.append(edge)
+            if target is not None or not waiting or _much(found):
+                return grads
+        elif nodes is not None:
             nodes.append(edge)
         if waiting or onward is None:
             if onward is not None and onward not in waiting:
                 waiting.append(onward)
             if len(waiting) > _FEW:
-                return _arrivals(grads)
+                return grads
             g = None
             while g is None:
                 if not waiting:
-                    return _arrivals(grads)
+                    return grads
                 edge = waiting.pop() if len(waiting) == 1 else waiting.pop(waiting.index(max(waiting, key=_seq)))
                 g = grads.pop(edge, None)
         else:
             edge, g = onward, grads.pop(onward, None)
             if g is None:
-                return _arrivals(grads)
-    return _arrivals({edge: g} if grads is None else {**grads, edge: g})
+                return grads
+    return {edge: g} if grads is None else {**grads, edge: g}
 
 
 def _plain(leaf: Accumulate, leaves: frozenset[Any] | None) -> bool:
     """Whether a leaf is one of some (None: of whichever) and has no hooks, which are called when its gradient is complete: the
     walk knows when."""
     return leaf.hooks is None and (leaves is None or leaf in leaves)
+
+
+def _much(grads: dict[Any, Any]) -> bool:
+    """Whether a leaf has got so much that it is not to wait for the end."""
+    return any(type(edge) is Accumulate and math.prod(edge.shape) > _SMALL for edge in grads)
 
 
 def _branches(node: Node) -> bool:
@@ -847,7 +887,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
     g = box.pop()
-    if isinstance(g, np.generic):  # of a 0-d operand
+    if type(g) is not _ndarray and isinstance(g, np.generic):  # of a 0-d operand
         g = np.asarray(g)
     cls = type(target)._gradient
     with _accumulate_lock:
@@ -870,28 +910,45 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             ):
                 g = large.copied(g)
             target._grad = values.as_value(cls, g)
-        elif (
-            type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable
-            and (target._node is None or type(target._node) is Accumulate)
-        ):  # fmt: skip
-            if mutation.overlapping(before._a):
-                raise error_type(cls, GradError)(
-                    f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
-                    "expanded); put a clone() of it there"
-                )
-            large.add_into(before._a, g)
-            mutation.note(before._a)
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))
-        else:
+        elif not (type(g) is _ndarray and (target._node is None or type(target._node) is Accumulate) and _added_to(before, g)):
             target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
+
+
+def _added(leaf: Accumulate, g: Any) -> bool:
+    """`_fill` in the everyday case: nobody looks on, and to the `.grad` that is there the gradient is added in place. Whether it
+    was done."""
+    target = leaf.leaf()
+    if target is None:
+        return True
+    before = target._grad
+    if before is None or type(g) is not _ndarray or target._node is not leaf or type(target)._gradient._policy.renews_gradient(target):
+        return False
+    with _accumulate_lock:
+        return target._grad is before and _added_to(before, g)
+
+
+def _added_to(before: Value, g: np.ndarray) -> bool:
+    """Add a gradient to a `.grad` in place, if its memory may be written; whether it was done."""
+    held = before._a
+    if type(held) is not _ndarray or not held.flags.writeable:
+        return False
+    if 0 in held.strides and mutation.overlapping(held):
+        raise error_type(type(before)._result, GradError)(
+            f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was expanded); put "
+            "a clone() of it there"
+        )
+    large.add_into(held, g)
+    mutation.note(held)
+    return True
 
 
 def _tell(node: Node) -> None:
     """Under anomaly mode: warn that the derivative of an operation cannot be used, and say where it was recorded."""
     warnings.warn(
         f"{describe(node)}: an error in the backward pass"
-        + (f"; the operation was recorded here:\n{node.trace}" if node.trace else ", recorded without anomaly mode"),
+        + (_recorded(node) or ", recorded without anomaly mode"),
         UserWarning, stacklevel=2,
     )  # fmt: skip
 
@@ -907,8 +964,8 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
         if np.isnan(array).any():
             _tell(node)
             raise error_type(this.cls, GradError)(
-                f"the derivative of {describe(node)} gave nan for operand {i}"
-                + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")
+                f"the derivative of {describe(node)} gave nan for operand {i}; `retrograde run --nan` says of which values, "
+                f"and what usually helps{_recorded(node)}"
             )
 
 

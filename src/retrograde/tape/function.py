@@ -11,12 +11,14 @@ from typing import Any
 
 from .._errors import GradError
 from .._state import OBSERVERS
+from .._traceback import returned_at
 from ..core import value as values
 from ..core.batched import BatchedArray
 from ..core.dual import DualArray
 from ..core.level import mode_at
 from ..core.node import Node, Slot, tick
 from ..core.value import Value, dtype_of, error_type, shape_of
+from . import engine
 
 
 class Scratch:
@@ -48,7 +50,7 @@ class Custom:
         results = self.backward(node, shown)
         if len(results) != len(needs):
             raise error_type(cls, GradError)(
-                f"{self.name}: the backward returned {len(results)} gradients for {len(needs)} tensor arguments"
+                count_text(f"{self.name}: the backward", self.backward, len(results), len(needs), "the tensor arguments")
             )
         # What the backward saved belongs to its level; where that records no more, a cotangent from above must not
         # carry it out of the level.
@@ -62,6 +64,23 @@ class Custom:
             else:
                 taken.append(r._a if r._level == level else values.content(r))
         return taken
+
+
+def count_text(name: str, rule: Any, have: int, want: int, of: str) -> str:
+    """What is wrong where the user's rule gave another number of gradients than there are `of`."""
+    gradients = "1 gradient" if have == 1 else f"{have} gradients"
+    return f"{name} returned {gradients}, wanted {want}: one for each of {of}, and None for what needs none{returned_at(rule)}"
+
+
+def check_shape(name: str, rule: Any, i: int, g: Value, edge: Any, cls: type[Value]) -> None:
+    """Raise where a gradient that the user's rule gave for argument `i` has another shape than that, and does not stand for
+    more elements of it."""
+    have = tuple(shape_of(g))
+    if have != edge.shape and engine.stretched(have, edge.shape) is None:
+        raise error_type(cls, GradError)(
+            f"{name} returned a gradient of shape {list(have)} for argument {i} of shape {list(edge.shape)}; a gradient has "
+            f"the shape of what it is for{returned_at(rule)}"
+        )
 
 
 def _without(x: Any, level: int) -> Any:

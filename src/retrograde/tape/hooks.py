@@ -168,7 +168,10 @@ def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
     """
     edge, cls = value._node, type(value)._gradient
     if edge is None:
-        raise error_type(cls, GradError)("register_hook: this tensor does not require grad, so no hook would be called")
+        raise error_type(cls, GradError)(
+            "register_hook: this tensor does not require grad, so no hook would be called; set requires_grad on it, or "
+            "register the hook on what is computed from one that does"
+        )
     node, index = _output(edge)
     return add(node_hooks(node, cls).tensor.setdefault(index, {}), hook)
 

@@ -22,6 +22,7 @@ from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, producer, tick
+from ..core.notation import called
 from ..core.record import Primitive
 from ..core.specialise import looker
 from ..core.value import LevelArray, V, Value, dtype_of, error_type, make, shape_of
@@ -35,6 +36,7 @@ _SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 NO_GRAD, MULTIPLE = "no_grad", "multiple"
 """Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
 
+Edges = tuple[Any, ...]
 Step = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
 
 
@@ -121,8 +123,28 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
 
     Such views may not be changed in place while recording.
     """
+    array, base = x._a, x._base
+    if type(array) is not _ndarray or SWITCHED or OPENED or SAVE_CHECKS:
+        for out, value in zip(outs, values):
+            attach(out, x, ((op, ((name, value),)),), MULTIPLE)
+        return
+    if base is None:
+        base, before = x, ()
+    else:
+        before = x._view_steps
+    live = base._views
+    if live is None:
+        live = base._views = []
+    while live and live[-1]() is None:
+        live.pop()
     for out, value in zip(outs, values):
-        attach(out, x, ((op, ((name, value),)),), MULTIPLE)
+        owner = out._a.base
+        if owner is array or (owner is not None and (owner is array.base or _shared(out._a, array))):
+            out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
+            if len(live) > 8:
+                _remember(live, out)
+            else:
+                live.append(_weak(out))
 
 
 def _shared(array: np.ndarray, other: np.ndarray) -> bool:
@@ -200,8 +222,8 @@ def check_history(op: str, target: Value) -> None:
         base, leaf = target._base, type(target._node) is Accumulate
         if leaf or (base is not None and type(base._node) is Accumulate and not policy.changes_leaf_views):
             raise error_type(cls, GradError)(
-                f"{op}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while operations "
-                "are recorded; do it under no_grad(), or work on a clone()"
+                f"{called(op)}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while "
+                "operations are recorded; do it under no_grad(), or work on a clone()"
             )
         if base is not None and base._node is None and type(producer(target._node)) is Node:
             raise error_type(cls, GradError)(
@@ -271,7 +293,8 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     if not plain or array.shape != written.shape or array.dtype is not written.dtype:
         if tuple(shape_of(new)) != tuple(shape_of(target)):
             raise error_type(cls, ShapeError)(
-                f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
+                f"{called(op)}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}; "
+                "a change in place keeps the shape: write it out of place (x = x + y)"
             )
         if dtype_of(new) != dtype_of(target):
             new = cast(new, dtype=dtype_of(target))
@@ -307,10 +330,12 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
 
 
 def write_part(
-    op: str, target: Value, index: Any, value: np.ndarray, prim: Primitive, params: dict[str, Any], *operands: Any
-) -> bool:
+    op: str, target: Value, index: Any, value: np.ndarray, prim: Primitive, params: dict[str, Any], edges: Edges,
+    *operands: Any,
+) -> bool:  # fmt: skip
     """Write numbers into a part of a tensor, `target._a[index] = value`, which counts as `prim(target, *operands)`: nothing is
-    copied, where the out-of-place form copies the whole twice. The operands are arrays, and the write cannot fail.
+    copied, where the out-of-place form copies the whole twice. The operands are arrays, of these edges, and the write cannot
+    fail.
 
     False, and nothing is done, where the out-of-place form is wanted: for views, in transforms, and where somebody watches.
     """
@@ -321,17 +346,33 @@ def write_part(
     ):  # fmt: skip
         return False
     check(op, target)
-    edge, history, now = target._node, [], 0
-    if edge is not None:
+    history, now, edges = [], 0, (target._node, *edges)
+    if edges.count(None) < len(edges):
         if target._policy.copies_saved_before_writing:
             _release_result(target)
         now = tick()  # the change is noted as if before the operation, as in `assign`
-        node = record(prim, params, (edge, *(None,) * len(operands)), (array, *operands), array)
+        node = record(prim, params, edges, (array, *operands), array)
         history = _rebased(target, node)
     array[index] = value
     mutation.note(array, now=now)
     _commit(history)
     return True
+
+
+def write_slice(op: str, target: Value, index: tuple[Any, ...], value: Value) -> bool:
+    """Write a value of the same dtype into the view that a basic index makes of a tensor: what `assign` makes of that view, at
+    two thirds of the time. False, and nothing is done, as in `write_part`, and where the shapes differ."""
+    array, new = target._a, value._a
+    if type(array) is not _ndarray or type(new) is not _ndarray or new.dtype is not array.dtype or value._level:
+        return False
+    try:
+        shape = array[index].shape
+    except IndexError:
+        return False
+    if shape != new.shape or type(target._node) is Accumulate or value._dialect != target._dialect:
+        return False
+    params = {"steps": ((getitem, (("index", index),)),)}
+    return write_part(op, target, index, new, _SCATTER, params, (value._node,), new)
 
 
 def anchor(target: Value) -> None:

@@ -49,7 +49,16 @@ class no_grad(_Switch):
 
 
 class enable_grad(_Switch):
-    """Operations are recorded inside, also within `no_grad`."""
+    """Operations are recorded inside, also within `no_grad`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> x = rg.asarray(1.0, requires_grad=True)
+    >>> with rg.no_grad(), rg.enable_grad():
+    ...     (x * 2).requires_grad
+    True
+    """
 
     enabled = True
 

@@ -6,6 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from .._errors import ShapeError
+from ..core.notation import product_text
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import contraction as con
 from ..ops import reduction as red
@@ -49,12 +50,14 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     if not a or not b:
         raise ShapeError(f"matmul: 0-d operands have no rows and columns ({tuple(a)} and {tuple(b)}); use multiply()")
     if a[-1] != b[-2 if len(b) > 1 else 0]:
-        raise ShapeError(f"matmul: shapes {tuple(a)} and {tuple(b)} do not fit: {a[-1]} columns, {b[-2:][0]} rows")
+        raise ShapeError(f"matmul: {product_text(a, b)}")
     return _matmul(x, y)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
     """The sum of products over pairs of axes: the last and first `axes`, or those that a pair of sequences names.
+
+    The result has the other axes of `x1`, then those of `x2`. Raises ShapeError for axes that do not fit.
 
     Examples
     --------
@@ -83,6 +86,9 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     """The sum of conj(x1) x2 along an axis of one length, counted from the end; the others broadcast.
 
+    The result has the shape to which the two broadcast without that axis. Raises ShapeError where its lengths
+    differ.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -101,7 +107,17 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
-    """Every element of a vector times every element of another."""
+    """Every element of a vector times every element of another.
+
+    The vectors have the shapes (m,) and (n,), the result (m, n). Raises ShapeError for operands that are no vectors.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.outer(rg.asarray([1.0, 2.0]), rg.asarray([3.0, 4.0]))
+    Tensor([[3., 4.],
+            [6., 8.]])
+    """
     x, y = in_common(x1, x2)
     for v in (x, y):
         if rank(v) != 1:
@@ -134,6 +150,9 @@ def kron(x1: Any, x2: Any, /) -> Tensor:
 
 def einsum(subscripts: str, /, *operands: Any) -> Tensor:
     """The sum of products that `subscripts` describe.
+
+    `subscripts` are such as "ij,jk->ik": a letter for each axis of each operand, and for those of the result.
+    Raises TypeError for labels that are no string, ValueError for ones that do not fit the operands.
 
     Examples
     --------

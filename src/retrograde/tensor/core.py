@@ -149,7 +149,8 @@ class Tensor(Value):
             if self._node is None:
                 if self.dtype.kind in "iub":
                     raise TypeError(
-                        f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}"
+                        f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}; convert it, or "
+                        "write 1. for 1"
                     )
                 if self._born and self._born == innermost() and is_tape(self._born) and not self._level:
                     self._level = self._born  # made inside a transform, it is a leaf of the transform's tape
@@ -220,7 +221,10 @@ class Tensor(Value):
 
         def _with(self, other: Any, /) -> Tensor: ...
 
-        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
+        def __add__(self, other: Any) -> Tensor: ...  # pyright takes what the base declares for a mere assignment
+        def __mul__(self, other: Any) -> Tensor: ...
+
+        __sub__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _with
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _with
         __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = __imatmul__ = _with
         __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _with
@@ -402,7 +406,8 @@ class Tensor(Value):
     def _only(self, op: str) -> Any:
         array = concrete(op, self)
         if array.size != 1:
-            raise TypeError(f"{op}(): wanted a tensor with one element, got shape {array.shape}")
+            remedy = "any() or all() of it, or where() for each" if op == "bool" else "tolist(), or sum() or mean() of it"
+            raise TypeError(f"{op}(): wanted a tensor with one element, got shape {array.shape}; take {remedy}")
         return array.item()
 
     def __format__(self, spec: str) -> str:

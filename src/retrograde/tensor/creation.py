@@ -23,6 +23,16 @@ from .promotion import to_dtype
 if TYPE_CHECKING:
     from .core import Tensor
 
+_EXAMPLES = {
+    "zeros": "(2,) -> Tensor([0., 0.])",
+    "tril": "rg.asarray([[1, 2], [3, 4]]) -> Tensor([[1, 0],\n        [3, 4]])",
+    "ones": "(2,), dtype=rg.float32 -> Tensor([1., 1.], dtype=float32)",
+    "zeros_like": "rg.asarray([1, 2]) -> Tensor([0, 0])",
+    "ones_like": "rg.asarray([1.0, 2.0]) -> Tensor([1., 1.])",
+    "triu": "rg.asarray([[1, 2], [3, 4]]) -> Tensor([[1, 2],\n        [0, 4]])",
+}  # fmt: skip
+"""What functions that are made below do to a few numbers, for their documentation."""
+
 
 def _filled(name: str, doc: str) -> Callable[..., Tensor]:
     """NumPy's function of the name, which is looked up when it is called (compile/trace/sizes.py)."""
@@ -31,20 +41,13 @@ def _filled(name: str, doc: str) -> Callable[..., Tensor]:
         check_device(name, device)
         return made(getattr(np, name)(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)), device)
 
-    return described(f, name, doc)
+    return described(f, name, doc, "`shape` is an int or a tuple of ints; raises ValueError for a negative one.")
 
 
 empty = _filled(
     "empty", "A Tensor of a shape with elements that nobody has set; float64 unless `dtype` says otherwise."
 )
-zeros = _filled("zeros", """A Tensor of zeros; float64 unless `dtype` says otherwise.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.zeros((2,))
-    Tensor([0., 0.])
-    """)  # fmt: skip
+zeros = _filled("zeros", "A Tensor of zeros; float64 unless `dtype` says otherwise.")
 ones = _filled("ones", "A Tensor of ones; float64 unless `dtype` says otherwise.")
 
 
@@ -87,7 +90,14 @@ empty_like, zeros_like, ones_like = _like(empty, 0), _like(zeros, 0), _like(ones
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Tensor:
-    """`full` in the shape and dtype of `x` unless others are given, of its library and where it is."""
+    """`full` in the shape and dtype of `x` unless others are given, of its library and where it is.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.full_like(rg.asarray([1.0, 2.0]), 7)
+    Tensor([7., 7.])
+    """
     shape, dtype, library = _as_in(x, shape, dtype, device)
     if library is not None and not isinstance(fill_value, Value):
         return new(full_beside(shape_tuple(shape), fill_value, as_dtype(dtype), library))
@@ -99,6 +109,8 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = Non
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The numbers from `start` (0 if only one is given) to before `stop`, `step` apart; int64 if all are integers.
+
+    One axis, of ceil((stop - start) / step) numbers. Raises ValueError for a step of 0.
 
     Examples
     --------
@@ -119,6 +131,8 @@ def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> Tensor:
     """`num` numbers in equal distances from `start` to `stop`, which is the last one if `endpoint`.
+
+    The shape is (num,). Raises ValueError for a negative `num`.
 
     Examples
     --------
@@ -145,6 +159,8 @@ def linspace(
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones on the `k`-th diagonal of a matrix, zeros elsewhere.
 
+    The shape is (n_rows, n_cols), square if `n_cols` is left out.
+
     Examples
     --------
     >>> eye(2)
@@ -163,6 +179,9 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[T
 
     indexing: "ij" for the order of the arguments, "xy" with the first two axes exchanged. sparse: each array has only the
     axis of its own coordinate, with length 1 along the others.
+
+    Of coordinates of m and n numbers the arrays have the shape (m, n) for "ij" and (n, m) for "xy". Raises
+    ValueError for another indexing and for coordinates of another number of axes.
 
     Examples
     --------
@@ -190,18 +209,13 @@ def _triangle(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
         matrices(name, x)
         return op(x, k=int(k))
 
-    return described(f, name, doc)
+    more = "`x` has the shape (..., m, n), and so has the result. Raises ValueError for fewer than two axes."
+    return described(f, name, doc, more)
 
 
-tril = _triangle("tril", triangular.tril, """The elements on and below the `k`-th diagonal of each matrix, zeros above; recorded.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.tril(rg.ones((2, 2)))
-    Tensor([[1., 0.],
-            [1., 1.]])
-    """)  # fmt: skip
+tril = _triangle(
+    "tril", triangular.tril, "The elements on and below the `k`-th diagonal of each matrix, zeros above; recorded."
+)
 triu = _triangle(
     "triu", triangular.triu, "The elements on and above the `k`-th diagonal of each matrix, zeros below; recorded."
 )

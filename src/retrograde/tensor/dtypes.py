@@ -29,7 +29,10 @@ def as_dtype(dtype: Any) -> np.dtype:
     """A dtype given as a dtype, a NumPy or Python type or a name; raises TypeError for anything else."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         return __getattr__("bfloat16")
-    return canonical_dtype(np.dtype(dtype))
+    try:
+        return canonical_dtype(np.dtype(dtype))
+    except TypeError:
+        raise TypeError(f"dtype: there is no {dtype!r}; take one of the namespace, such as retrograde.float32") from None
 
 
 class finfo_object(NamedTuple):
@@ -59,6 +62,8 @@ def _dtype_argument(x: Any) -> np.dtype:
 def finfo(type: Any, /) -> finfo_object:
     """Bits, precision and range of a floating dtype (or a tensor's); of the real part for a complex one.
 
+    Raises TypeError for another dtype.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -83,6 +88,8 @@ def finfo(type: Any, /) -> finfo_object:
 def iinfo(type: Any, /) -> iinfo_object:
     """Bits and range of an integer dtype (or a tensor's).
 
+    Raises TypeError for another dtype.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -104,6 +111,8 @@ _KINDS = {
 
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind: a dtype, one of the standard's names, or a tuple of these.
+
+    Raises ValueError for a kind that there is not.
 
     Examples
     --------

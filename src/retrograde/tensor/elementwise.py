@@ -37,6 +37,68 @@ from .ways_out import refuse_recorded
 if TYPE_CHECKING:
     from .core import Tensor
 
+_EXAMPLES = {
+    "add": "rg.asarray([1.0, 2.0]), rg.asarray([0.5, 0.5]) -> Tensor([1.5, 2.5])",
+    "subtract": "rg.asarray([1.0, 2.0]), rg.asarray([0.5, 0.5]) -> Tensor([0.5, 1.5])",
+    "multiply": "rg.asarray([1.0, 2.0]), rg.asarray([3.0, 4.0]) -> Tensor([3., 8.])",
+    "divide": "rg.asarray([1, 2]), rg.asarray([2, 4]) -> Tensor([0.5, 0.5])",
+    "floor_divide": "rg.asarray([7, -7]), rg.asarray([2, 2]) -> Tensor([ 3, -4])",
+    "remainder": "rg.asarray([7, -7]), rg.asarray([3, 3]) -> Tensor([1, 2])",
+    "hypot": "rg.asarray([3.0, 5.0]), rg.asarray([4.0, 12.0]) -> Tensor([ 5., 13.])",
+    "logaddexp": "rg.asarray([1000.0]), rg.asarray([1000.0]) -> Tensor([1000.69314718])",
+    "atan2": "rg.asarray([1.0, -1.0]), rg.asarray([0.0, 0.0]) -> Tensor([ 1.57079633, -1.57079633])",
+    "copysign": "rg.asarray([1.0, 2.0]), rg.asarray([-0.0, 3.0]) -> Tensor([-1.,  2.])",
+    "maximum": "rg.asarray([1.0, 4.0]), rg.asarray([3.0, 2.0]) -> Tensor([3., 4.])",
+    "minimum": "rg.asarray([1.0, 4.0]), rg.asarray([3.0, 2.0]) -> Tensor([1., 2.])",
+    "positive": "rg.asarray([-1.0, 2.0]) -> Tensor([-1.,  2.])",
+    "square": "rg.asarray([1.0, -3.0]) -> Tensor([1., 9.])",
+    "reciprocal": "rg.asarray([2.0, 4.0]) -> Tensor([0.5 , 0.25])",
+    "sqrt": "rg.asarray([4.0, 9.0]) -> Tensor([2., 3.])",
+    "exp": "rg.asarray([0.0, 1.0]) -> Tensor([1.        , 2.71828183])",
+    "exp2": "rg.asarray([3.0, -1.0]) -> Tensor([8. , 0.5])",
+    "expm1": "rg.asarray([1e-10]) -> Tensor([1.e-10])",
+    "log": "rg.asarray([1.0, 10.0]) -> Tensor([0.        , 2.30258509])",
+    "log1p": "rg.asarray([1e-10]) -> Tensor([1.e-10])",
+    "log2": "rg.asarray([8.0, 0.5]) -> Tensor([ 3., -1.])",
+    "log10": "rg.asarray([1000.0, 0.1]) -> Tensor([ 3., -1.])",
+    "sin": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 0.84147098])",
+    "cos": "rg.asarray([0.0, 1.0]) -> Tensor([1.        , 0.54030231])",
+    "tan": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 1.55740772])",
+    "asin": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 1.57079633])",
+    "acos": "rg.asarray([0.0, 1.0]) -> Tensor([1.57079633, 0.        ])",
+    "atan": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 0.78539816])",
+    "sinh": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 1.17520119])",
+    "cosh": "rg.asarray([0.0, 1.0]) -> Tensor([1.        , 1.54308063])",
+    "tanh": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 0.76159416])",
+    "asinh": "rg.asarray([0.0, 1.0]) -> Tensor([0.        , 0.88137359])",
+    "acosh": "rg.asarray([1.0, 2.0]) -> Tensor([0.       , 1.3169579])",
+    "atanh": "rg.asarray([0.0, 0.5]) -> Tensor([0.        , 0.54930614])",
+    "angle": "rg.asarray([1j, -1.0 + 0j]) -> Tensor([1.57079633, 3.14159265])",
+    "floor": "rg.asarray([1.5, -1.5]) -> Tensor([ 1., -2.])",
+    "ceil": "rg.asarray([1.5, -1.5]) -> Tensor([ 2., -1.])",
+    "trunc": "rg.asarray([1.5, -1.5]) -> Tensor([ 1., -1.])",
+    "equal": "rg.asarray([1.0, 2.0]), rg.asarray([1.0, 3.0]) -> Tensor([ True, False])",
+    "not_equal": "rg.asarray([1.0, 2.0]), rg.asarray([1.0, 3.0]) -> Tensor([False,  True])",
+    "less": "rg.asarray([1.0, 2.0]), rg.asarray([1.0, 3.0]) -> Tensor([False,  True])",
+    "less_equal": "rg.asarray([1.0, 2.0]), rg.asarray([1.0, 3.0]) -> Tensor([ True,  True])",
+    "greater": "rg.asarray([1.0, 4.0]), rg.asarray([1.0, 3.0]) -> Tensor([False,  True])",
+    "greater_equal": "rg.asarray([1.0, 4.0]), rg.asarray([1.0, 3.0]) -> Tensor([ True,  True])",
+    "logical_and": "rg.asarray([True, True]), rg.asarray([True, False]) -> Tensor([ True, False])",
+    "logical_or": "rg.asarray([True, False]), rg.asarray([False, False]) -> Tensor([ True, False])",
+    "logical_xor": "rg.asarray([True, True]), rg.asarray([True, False]) -> Tensor([False,  True])",
+    "logical_not": "rg.asarray([True, False]) -> Tensor([False,  True])",
+    "bitwise_and": "rg.asarray([6, 5]), rg.asarray([3, 3]) -> Tensor([2, 1])",
+    "bitwise_or": "rg.asarray([6, 5]), rg.asarray([3, 3]) -> Tensor([7, 7])",
+    "bitwise_xor": "rg.asarray([6, 5]), rg.asarray([3, 3]) -> Tensor([5, 6])",
+    "bitwise_left_shift": "rg.asarray([1, 2]), rg.asarray([3, 1]) -> Tensor([8, 4])",
+    "bitwise_right_shift": "rg.asarray([8, 5]), rg.asarray([3, 1]) -> Tensor([1, 2])",
+    "isfinite": "rg.asarray([1.0, rg.inf, rg.nan]) -> Tensor([ True, False, False])",
+    "isinf": "rg.asarray([1.0, rg.inf, rg.nan]) -> Tensor([False,  True, False])",
+    "isnan": "rg.asarray([1.0, rg.inf, rg.nan]) -> Tensor([False, False,  True])",
+    "signbit": "rg.asarray([-0.0, 2.0]) -> Tensor([ True, False])",
+}  # fmt: skip
+"""What functions that are made below do to a few numbers, for their documentation."""
+
 # ------------------------------------------------------------------------------------------ arithmetic
 
 add = binary("add", ew.add, "The sum of two operands, elementwise.")
@@ -61,7 +123,16 @@ _nextafter = binary("nextafter", ew.nextafter, "", as_floating)
 
 
 def nextafter(x1: Any, x2: Any, /) -> Tensor:
-    """The next number after x1 in the direction of x2; raises GradError where one is recorded, since it has no derivative."""
+    """The next number after x1 in the direction of x2, which has no derivative: raises GradError where one is recorded.
+
+    The result has the shape to which the two broadcast.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.nextafter(rg.asarray([1.0]), 2.0) > 1.0
+    Tensor([ True])
+    """
     for x in (x1, x2):
         refuse_recorded("nextafter", x)
     return _nextafter(x1, x2)
@@ -71,7 +142,16 @@ positive = unary("positive", st.copy, "A copy of each element, `+x`.")
 
 
 def negative(x: Any, /) -> Tensor:
-    """The negative of each element; raises TypeError for booleans."""
+    """The negative of each element; raises TypeError for booleans.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.negative(rg.asarray([1.0, -2.0]))
+    Tensor([-1.,  2.])
+    """
     x = value(x)
     if dtype_of(x).kind == "b":
         raise TypeError("negative: booleans have no negative; use logical_not(), or ~")
@@ -80,6 +160,8 @@ def negative(x: Any, /) -> Tensor:
 
 def pow(x1: Any, x2: Any, /) -> Tensor:
     """x1 to the power x2, elementwise; raises ValueError for integers with a negative exponent.
+
+    The result has the shape to which the two broadcast. Raises TypeError for booleans.
 
     Examples
     --------
@@ -119,7 +201,16 @@ def abs(x: Any, /) -> Tensor:
 
 
 def sign(x: Any, /) -> Tensor:
-    """-1, 0 or 1 as an element is negative, zero or positive; x / |x| for complex ones."""
+    """-1, 0 or 1 as an element is negative, zero or positive; x / |x| for complex ones.
+
+    The result has the shape of `x`, and derivative 0.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.sign(rg.asarray([-3.0, 0.0, 2.0]))
+    Tensor([-1.,  0.,  1.])
+    """
     x = value(x)
     return ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False)
 
@@ -159,19 +250,46 @@ angle = unary("angle", ew.angle, "The angle of each element in the complex plane
 
 
 def real(x: Any, /) -> Tensor:
-    """The real part, a view of a complex tensor."""
+    """The real part, a view of a complex tensor.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.real(rg.asarray([1.0 + 2.0j]))
+    Tensor([1.])
+    """
     x = value(x)
     return inplace.view(st.real, x)
 
 
 def imag(x: Any, /) -> Tensor:
-    """The imaginary part, a view of a complex tensor; zeros for a real one."""
+    """The imaginary part, a view of a complex tensor; zeros for a real one.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.imag(rg.asarray([1.0 + 2.0j]))
+    Tensor([2.])
+    """
     x = value(x)
     return inplace.view(st.imag, x) if dtype_of(x).kind == "c" else st.copy(st.imag(x))
 
 
 def conj(x: Any, /) -> Tensor:
-    """The complex conjugate of each element; a copy of a real tensor."""
+    """The complex conjugate of each element; a copy of a real tensor.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.conj(rg.asarray([1.0 + 2.0j]))
+    Tensor([1.-2.j])
+    """
     x = value(x)
     return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
 
@@ -201,6 +319,8 @@ def round(x: Any, /, decimals: int = 0) -> Tensor:
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     """Each element, or the bound beyond which it lies; a bound may be a number, an array or None.
+
+    The result has the shape to which all broadcast. Raises TypeError for complex numbers.
 
     Examples
     --------
@@ -248,7 +368,14 @@ bitwise_right_shift = binary("bitwise_right_shift", cmp.right_shift, "The bits o
 
 
 def bitwise_invert(x: Any, /) -> Tensor:
-    """Every bit of each element the other way; raises TypeError for anything but integers and booleans."""
+    """Every bit of each element the other way; raises TypeError for anything but integers and booleans.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.bitwise_invert(rg.asarray([0, 5]))
+    Tensor([-1, -6])
+    """
     x = value(x)
     integers("bitwise_invert", x, x)
     return cmp.bitwise_not(x)
@@ -261,13 +388,31 @@ signbit = unary("signbit", cmp.signbit, "Whether each element carries a minus si
 
 
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
-    """Whether |x1 - x2| <= atol + rtol |x2|, elementwise."""
+    """Whether |x1 - x2| <= atol + rtol |x2|, elementwise.
+
+    The result has the shape to which `x1` and `x2` broadcast; raises ShapeError where they do not.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.isclose(rg.asarray([1.0, 1.0]), rg.asarray([1.0 + 1e-9, 1.1]))
+    Tensor([ True, False])
+    """
     x1, x2 = promote(*lifted(operand("isclose", x1), operand("isclose", x2)))
     return cmp.isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether `isclose` holds for all elements, as a Python bool."""
+    """Whether `isclose` holds for all elements, as a Python bool.
+
+    Raises ShapeError where the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.allclose(rg.asarray([1.0, 2.0]), rg.asarray([1.0, 2.0 + 1e-9]))
+    True
+    """
     return _all("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
@@ -281,6 +426,9 @@ def _all(op: str, x: Any) -> bool:
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
     """x1 where the condition holds, x2 elsewhere.
+
+    The result has the shape to which the three broadcast, and the dtype to which `x1` and `x2` promote. Raises
+    ShapeError where the shapes do not broadcast.
 
     Examples
     --------

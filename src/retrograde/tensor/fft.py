@@ -27,6 +27,27 @@ __all__ = [
     "rfftfreq", "rfftn",
 ]  # fmt: skip
 
+_EXAMPLES = {
+    "fft": "rg.asarray([1.0, 0.0]) -> Tensor([1.+0.j, 1.+0.j])",
+    "ifft": "rg.asarray([1.0, 1.0]) -> Tensor([1.+0.j, 0.+0.j])",
+    "fftn": "rg.asarray([[1.0, 2.0], [3.0, 4.0]]) -> Tensor([[10.+0.j, -2.+0.j],\n        [-4.+0.j,  0.+0.j]])",
+    "ifftn": "rg.asarray([[10.0, -2.0], [-4.0, 0.0]]) -> Tensor([[1.+0.j, 2.+0.j],\n        [3.+0.j, 4.+0.j]])",
+    "rfft": "rg.asarray([1.0, 2.0, 3.0, 4.0]) -> Tensor([10.+0.j, -2.+2.j, -2.+0.j])",
+    "irfft": "rg.asarray([10.0, -2.0, -2.0]) -> Tensor([1., 3., 3., 3.])",
+    "rfftn": "rg.asarray([[1.0, 2.0], [3.0, 4.0]]) -> Tensor([[10.+0.j, -2.+0.j],\n        [-4.+0.j,  0.+0.j]])",
+    "irfftn": "rg.asarray([[10.0, -2.0], [-4.0, 0.0]]) -> Tensor([[1., 2.],\n        [3., 4.]])",
+    "hfft": "rg.asarray([1.0, 2.0, 3.0]) -> Tensor([ 8., -2.,  0., -2.])",
+    "ihfft": "rg.asarray([1.0, 2.0, 3.0, 4.0]) -> Tensor([ 2.5-0.j , -0.5-0.5j, -0.5-0.j ])",
+}  # fmt: skip
+"""What functions that are made below do to a few numbers, for their documentation."""
+
+
+_ONE_AXIS = """`x` is cut off or filled up with zeros to length `n` along `axis` first; `norm` is "backward", "ortho" or
+"forward". The result has the shape of `x` otherwise. Raises ValueError for another norm and a length below 1."""
+_SEVERAL_AXES = """`x` is cut off or filled up with zeros to the lengths `s` along `axes` first; `norm` is "backward",
+"ortho" or "forward". The result has the shape of `x` otherwise. Raises ValueError for another norm and for lengths that
+are not one for each axis."""
+
 
 def _transformed(
     name: str, transform: Any, x: Any, lengths: Sequence[int | None], axes: Any, norm: str, *, real: bool = False,
@@ -60,7 +81,7 @@ def _along(name: str, transform: Any, doc: str, **kind: Any) -> Callable[..., Te
     def f(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
         return _transformed(name, transform, x, (n,), (axis,), norm, **kind)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _ONE_AXIS)
 
 
 def _over(name: str, transform: Any, doc: str, **kind: Any) -> Callable[..., Tensor]:
@@ -71,35 +92,32 @@ def _over(name: str, transform: Any, doc: str, **kind: Any) -> Callable[..., Ten
         lengths = [None] * len(axes) if s is None else [None if n == -1 else n for n in s]
         return _transformed(name, transform, x, lengths, axes, norm, **kind)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _SEVERAL_AXES)
 
 
-fft = _along("fft", op.fftn, """The transform along an axis.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.fft.fft(rg.asarray([1.0, 0.0]))
-    Tensor([1.+0.j, 1.+0.j])
-    """)  # fmt: skip
+fft = _along("fft", op.fftn, "The transform along an axis.")
 ifft = _along("ifft", op.fftn, "The inverse of `fft`.", inverse=True)
 fftn = _over("fftn", op.fftn, "The transform along several axes (None: all, or the last ones that `s` has lengths for).")
 ifftn = _over("ifftn", op.fftn, "The inverse of `fftn`.", inverse=True)
 rfft = _along(
-    "rfft", op.rfftn, "The first half of the transform of real numbers; the other half is its mirror image.", real=True
-)
+    "rfft", op.rfftn,
+    "The first n // 2 + 1 elements of the transform of n real numbers; the others are their mirror image.", real=True,
+)  # fmt: skip
 irfft = _along(
     "irfft", op.irfftn, "The inverse of `rfft`: n real numbers, 2 (m - 1) for m of the operand unless given.", half=True
 )
 rfftn = _over(
-    "rfftn", op.rfftn, "The transform of real numbers along several axes, half of it along the last one.", real=True
-)
+    "rfftn", op.rfftn,
+    "The transform of real numbers along several axes, n // 2 + 1 elements of it along the last one.", real=True,
+)  # fmt: skip
 irfftn = _over("irfftn", op.irfftn, "The inverse of `rfftn`.", half=True)
 hfft = _along(
     "hfft", op.hfftn, "The real transform of a signal that is the mirror image of its conjugate, given by its first half.",
     half=True,
 )  # fmt: skip
 ihfft = _along("ihfft", op.ihfftn, "The inverse of `hfft`.", real=True)
+hfftn = _over("hfftn", op.hfftn, "As `hfft` along several axes, given by half of the last one; for the dialects.", half=True)
+ihfftn = _over("ihfftn", op.ihfftn, "The inverse of `hfftn`; for the dialects.", real=True)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
@@ -117,19 +135,46 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies of `rfft` of n elements, `d` apart."""
+    """The frequencies of `rfft` of n elements, `d` apart.
+
+    The result has the shape (n // 2 + 1,).
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.fft.rfftfreq(4)
+    Tensor([0.  , 0.25, 0.5 ])
+    """
     check_device("fft.rfftfreq", device)
     out = np.fft.rfftfreq(n, d)
     return made(out if dtype is None else out.astype(as_dtype(dtype)), device)
 
 
 def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
-    """With frequency 0 in the middle of `axes` (None: all)."""
+    """With frequency 0 in the middle of `axes` (None: all).
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.fft.fftshift(rg.fft.fftfreq(4))
+    Tensor([-0.5 , -0.25,  0.  ,  0.25])
+    """
     x = value(x)
     return op.fftshift(x, axes=axes_of("fft.fftshift", axes, rank(x)))
 
 
 def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.fft.ifftshift(rg.fft.fftshift(rg.asarray([1, 2, 3])))
+    Tensor([1, 2, 3])
+    """
     x = value(x)
     return op.fftshift(x, axes=axes_of("fft.ifftshift", axes, rank(x)), inverse=True)

@@ -66,8 +66,8 @@ def _as_part(part: Any) -> Any:
             return operator.index(part)
         except TypeError:
             raise IndexError(
-                f"an index is made of integers, slices, None, ... and arrays of integers or booleans, not "
-                f"{type(part).__name__}"
+                "an index is made of integers, slices, None, ... and arrays of integers or booleans, not "
+                f"{type(part).__name__}; convert it with int() or astype()"
             ) from None
     kind = dtype_of(part).kind
     if kind not in "iub":

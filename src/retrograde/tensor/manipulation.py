@@ -66,7 +66,14 @@ def flatten(x: Any, /) -> Tensor:
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Tensor:
-    """Without the axes of length 1 (only those of `axis`, if given); a view. Raises ValueError for a longer one."""
+    """Without the axes of length 1 (only those of `axis`, if given); a view. Raises ValueError for a longer one.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.squeeze(rg.zeros((1, 3, 1)), axis=0).shape
+    (3, 1)
+    """
     x = value(x)
     shape = tuple(shape_of(x))
     axes = tuple(i for i, n in enumerate(shape) if n == 1) if axis is None else axes_of("squeeze", axis, len(shape))
@@ -110,14 +117,33 @@ def permute_dims(x: Any, /, axes: Any = None) -> Tensor:
 
 
 def matrix_transpose(x: Any, /) -> Tensor:
-    """With the last two axes exchanged; a view."""
+    """With the last two axes exchanged; a view.
+
+    `x` has the shape (..., m, n), the result (..., n, m). Raises ValueError for fewer than two axes.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.matrix_transpose(rg.asarray([[1, 2], [3, 4]]))
+    Tensor([[1, 3],
+            [2, 4]])
+    """
     x = value(x)
     n = matrices("matrix_transpose", x)
     return inplace.view(st.transpose, x, axes=(*range(n - 2), n - 1, n - 2))
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
-    """With the axes `source` at the positions `destination`, the others in order; a view."""
+    """With the axes `source` at the positions `destination`, the others in order; a view.
+
+    Both are ints, or sequences of as many. Raises ValueError for an axis that is not there or named twice.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.moveaxis(rg.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     x = value(x)
     n = rank(x)
     sources = source if isinstance(source, (tuple, list)) else (source,)
@@ -145,7 +171,15 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Tensor:
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Tensor:
-    """Repeated to a larger shape without a copy, so that it cannot be written to. Raises ValueError for a misfit."""
+    """Repeated to a larger shape without a copy, so that it cannot be written to. Raises ValueError for a misfit.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.broadcast_to(rg.asarray([1.0, 2.0]), (2, 2))
+    Tensor([[1., 2.],
+            [1., 2.]])
+    """
     x = value(x)
     have, wanted = tuple(shape_of(x)), shape_tuple(shape)
     if len(have) > len(wanted) or any(n not in (1, m) for n, m in zip(have[::-1], wanted[::-1])):
@@ -154,7 +188,16 @@ def broadcast_to(x: Any, /, shape: Any) -> Tensor:
 
 
 def broadcast_arrays(*arrays: Any) -> list[Tensor]:
-    """All in the shape to which they broadcast together."""
+    """All in the shape to which they broadcast together.
+
+    Raises ValueError where the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> [x.shape for x in rg.broadcast_arrays(rg.ones((2, 1)), rg.ones((3,)))]
+    [(2, 3), (2, 3)]
+    """
     given: list[Any] = [value(x) for x in arrays]
     shape = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
     return [x if tuple(shape_of(x)) == shape else broadcast_to(x, shape) for x in given]
@@ -175,6 +218,8 @@ def in_common(*arrays: Any, dtype: Any = None) -> list[Any]:
 def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Tensor:
     """Arrays joined along an axis that they have (None: flattened first), in their common dtype or in `dtype`.
 
+    The other axes have the same lengths in all. Raises ValueError for 0-d arrays and for other lengths.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -192,6 +237,9 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Tensor
 def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Tensor:
     """Arrays of one shape joined along a new axis, in their common dtype or in `dtype`.
 
+    The result has one axis more than each, as long as there are arrays. Raises ValueError for arrays of different
+    shapes.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -201,7 +249,7 @@ def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Tensor:
     given = in_common(*arrays, dtype=dtype)
     shapes = {tuple(shape_of(x)) for x in given}
     if len(shapes) > 1:
-        raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}")
+        raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}; pad them, or join them with concat()")
     return st.stack(*given, axis=axis_of("stack", axis, rank(given[0]) + 1))
 
 
@@ -245,13 +293,26 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Tensor]
 
 
 def flip(x: Any, /, axis: Any = None) -> Tensor:
-    """With the elements along `axis` (None: all) in reverse order."""
+    """With the elements along `axis` (None: all) in reverse order.
+
+    The result has the shape of `x`. Raises numpy.exceptions.AxisError, which is a ValueError, for an axis that `x`
+    does not have.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.flip(rg.asarray([1, 2, 3]))
+    Tensor([3, 2, 1])
+    """
     x = value(x)
     return mani.flip(x, axes=axes_of("flip", axis, rank(x)))
 
 
 def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     """With the elements moved on by `shift` along `axis`, those at the end to the start; flattened meanwhile if None.
+
+    `shift` and `axis` are ints or tuples of as many. The result has the shape of `x`. Raises ValueError where their
+    numbers differ.
 
     Examples
     --------
@@ -275,7 +336,17 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
 
 
 def tile(x: Any, repetitions: Any, /) -> Tensor:
-    """Repeated along each axis as often as `repetitions` says, from the last axis on."""
+    """Repeated along each axis as often as `repetitions` says, from the last axis on.
+
+    `repetitions` is an int or a tuple of ints; of more numbers than `x` has axes, the first ones make new axes.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.tile(rg.asarray([1, 2]), (2, 2))
+    Tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
     x = value(x)
     reps = shape_tuple(repetitions)
     return mani.tile(x, reps=(1,) * (rank(x) - len(reps)) + reps)
@@ -283,6 +354,9 @@ def tile(x: Any, repetitions: Any, /) -> Tensor:
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     """Each element `repeats` times in a row (a number for all, or one for each) along `axis`; flattened if None.
+
+    Raises TypeError for repeats that are no integers, ValueError unless there is one, or one for each element along
+    `axis`.
 
     Examples
     --------
@@ -307,6 +381,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
 
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along `axis`, taken `n` times; of booleans, whether they differ.
+
+    The result is shorter by `n` along `axis`. Raises ValueError for a negative `n`.
 
     Examples
     --------

@@ -12,9 +12,10 @@ from ..ops import linalg_spectral as spectral
 from ..ops import manipulation as mani
 from ..ops import norms
 from ..ops import structural as st
-from . import contraction, elementwise, fft, linalg, manipulation, reductions
+from . import contraction, fft, linalg, manipulation, reductions
 from ._values import axis_of, rank
 from .conversion import value
+from .covariances import correlations, covariance
 from .numpy_protocol import implements, same
 from .numpy_shapes import atleast_1d, diagonal
 from .promotion import double
@@ -94,18 +95,13 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     rows = manipulation.concat([
         manipulation.reshape(x, (1, -1)) if rank(x) != 2 else x if rowvar else manipulation.matrix_transpose(x) for x in parts
     ])  # fmt: skip
-    d = rows - reductions.mean(rows, axis=1, keepdims=True)
-    products = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d)))
-    return manipulation.squeeze(products / (shape_of(rows)[1] - (ddof if ddof is not None else 1 - bias)))
+    products, freedom = covariance(rows, correction=ddof if ddof is not None else 1 - bias)
+    return manipulation.squeeze(products / freedom)
 
 
 @implements("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    found = cov(x, y, rowvar)
-    if not rank(found):
-        return found / found
-    scale = elementwise.sqrt(st.real(diagonal(found)))
-    return found / manipulation.reshape(scale, (-1, 1)) / scale
+    return correlations(cov(x, y, rowvar))
 
 
 implements("convolve")(lambda a, v, mode="full": _sliding(a, v, mode, flip=True))

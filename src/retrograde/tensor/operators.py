@@ -30,13 +30,28 @@ _BINARY: dict[str, tuple[Op, Prepare | None]] = {}
 """The primitive and the preparation of each binary function of the namespace."""
 
 
-def described(f: Callable[..., Any], name: str, doc: str) -> Any:
-    """A function with its name and documentation, of the module that asks a maker of functions for it."""
+def described(f: Callable[..., Any], name: str, doc: str, more: str = "") -> Any:
+    """A function with its name and documentation, of the module that asks a maker of functions for it.
+
+    The documentation is what it does, `more` that holds for all that the maker makes (shapes, what is raised), and the
+    example in the module's table `_EXAMPLES`: "arguments -> result".
+    """
     scope = sys._getframe(2).f_globals
     f.__name__ = f.__qualname__ = name
+    if more:
+        doc += f"\n\n{more}"
+    if example := scope.get("_EXAMPLES", {}).get(name):
+        arguments, _, result = example.partition(" -> ")
+        room = scope["__name__"].rpartition(".")[2]
+        called = f"rg.{room}.{name}" if room in ("linalg", "fft") else f"rg.{name}"
+        doc += f"\n\nExamples\n--------\n>>> import retrograde as rg\n>>> {called}({arguments})\n{result}"
     f.__doc__, f.__module__ = doc, scope["__name__"]
     scope.setdefault("__test__", {})[name] = f  # where doctest finds it: the code belongs to another module
     return f
+
+
+_SAME_SHAPE = "The result has the shape of `x`."
+_BROADCAST = "The result has the shape to which `x1` and `x2` broadcast. Raises ShapeError where they do not."
 
 
 def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable[[Any], Tensor]:
@@ -53,7 +68,7 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
         def f(x: Any, /) -> Any:
             return bind(x if isinstance(x, Value) else value(x))
 
-    return described(f, name, doc)
+    return described(f, name, doc, _SAME_SHAPE)
 
 
 def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Tensor]:
@@ -63,7 +78,7 @@ def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Tensor]:
         x = value(x)
         return copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _SAME_SHAPE)
 
 
 def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params: Any) -> Callable[[Any, Any], Tensor]:
@@ -82,7 +97,7 @@ def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params
             x1, x2 = prepare(name, x1, x2)
         return bind(x1, x2, **params)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _BROADCAST)
 
 
 def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, Any], Tensor]:

@@ -22,7 +22,14 @@ from .dtypes import as_dtype
 
 
 class Key(NamedTuple):
-    """The name of a stream. Use each for one draw; `split` and `fold_in` make more of it."""
+    """The name of a stream. Use each for one draw; `split` and `fold_in` make more of it.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> isinstance(rg.random.key(0), rg.random.Key)
+    True
+    """
 
     first: int
     second: int
@@ -41,7 +48,14 @@ def key(seed: int) -> Key:
 
 
 def split(key: Key, num: int = 2) -> tuple[Key, ...]:
-    """`num` keys of one, whose streams have nothing to do with each other or with its own."""
+    """`num` keys of one, whose streams have nothing to do with each other or with its own.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> len(rg.random.split(rg.random.key(0), 3))
+    3
+    """
     return tuple(_key(np.random.SeedSequence(key, spawn_key=(0, i))) for i in range(num))
 
 
@@ -138,12 +152,28 @@ def normal(key: Key, shape: Any = None, *, mean: float = 0.0, std: float = 1.0, 
 
 
 def bernoulli(key: Key, p: float = 0.5, shape: Any = None, *, like: Any = None) -> Any:
-    """Truths, each with probability `p`; the other arguments as for `uniform`."""
+    """Truths, each with probability `p`; the other arguments as for `uniform`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.random.bernoulli(rg.random.key(0), 0.5, (3,)).shape
+    (3,)
+    """
     return uniform(key, shape, dtype=np.float64, like=like) < p
 
 
 def integers(key: Key, low: int, high: int, shape: Any = None, *, dtype: Any = None, like: Any = None) -> Any:
-    """Integers from low to before high, all equally likely; of int64 unless `dtype` says otherwise."""
+    """Integers from low to before high, all equally likely; of int64 unless `dtype` says otherwise.
+
+    The other arguments are those of `uniform`. Raises TypeError for a dtype that is not one of integers.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> bool(rg.all(rg.random.integers(rg.random.key(0), 0, 10, (3,)) < 10))
+    True
+    """
     wanted = np.dtype(np.int64) if dtype is None else as_dtype(dtype)
     if wanted.kind not in "iu":
         raise TypeError(f"random.integers: wanted a dtype of integers, got {wanted}")
@@ -152,6 +182,8 @@ def integers(key: Key, low: int, high: int, shape: Any = None, *, dtype: Any = N
 
 def permutation(key: Key, n: int) -> Any:
     """The numbers from 0 to before `n` in an order that the key names.
+
+    The shape is (n,).
 
     Examples
     --------

@@ -25,6 +25,20 @@ from .promotion import double, floating, to_dtype
 if TYPE_CHECKING:
     from .core import Tensor
 
+_EXAMPLES = {
+    "mean": "rg.asarray([1.0, 2.0, 6.0]) -> Tensor(3.)",
+    "cumulative_sum": "rg.asarray([1, 2, 3]) -> Tensor([1, 3, 6])",
+    "logsumexp": "rg.asarray([1000.0, 1000.0]) -> Tensor(1000.69314718)",
+    "max": "rg.asarray([[1.0, 4.0], [3.0, 2.0]]), axis=0 -> Tensor([3., 4.])",
+    "var": "rg.asarray([1.0, 2.0, 3.0]) -> Tensor(0.66666667)",
+    "std": "rg.asarray([1.0, 2.0, 3.0]), correction=1 -> Tensor(1.)",
+    "min": "rg.asarray([[1.0, 4.0], [3.0, 2.0]]), axis=1 -> Tensor([1., 2.])",
+    "all": "rg.asarray([True, False]) -> Tensor(False)",
+    "any": "rg.asarray([True, False]) -> Tensor(True)",
+    "cumulative_prod": "rg.asarray([1, 2, 3]) -> Tensor([1, 2, 6])",
+}  # fmt: skip
+"""What functions that are made below do to a few numbers, for their documentation."""
+
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
@@ -54,9 +68,20 @@ def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
 
 
 def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The product of the elements over `axis`; narrow integers are multiplied in 64 bits, or in `dtype`."""
+    """The product of the elements over `axis`; narrow integers are multiplied in 64 bits, or in `dtype`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.prod(rg.asarray([[1, 2], [3, 4]]), axis=0)
+    Tensor([3, 8])
+    """
     x = _accumulated(value(x), dtype)
     return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
+
+
+_REDUCED = """The result has the shape of `x` without the axes `axis` (None: all; an int, or a tuple of ints), or with length
+1 there where `keepdims` is True. Raises numpy.exceptions.AxisError, which is a ValueError, for an axis that is not there."""
 
 
 def reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Callable[..., Tensor]:
@@ -66,17 +91,12 @@ def reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Callable[...
         x = value(x) if prepare is None else prepare(value(x))
         return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _REDUCED)
 
 
-mean = reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.mean(rg.asarray([1.0, 2.0, 6.0]))
-    Tensor(3.)
-    """, double)  # fmt: skip
+mean = reduction(
+    "mean", red.mean, "The arithmetic mean over `axis`, nan of no elements; of integers in float64.", double
+)
 
 
 def _moment(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
@@ -84,7 +104,7 @@ def _moment(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
         x = double(value(x))
         return op(x, axis=axes_of(name, axis, rank(x)), correction=correction, keepdims=keepdims)
 
-    return described(f, name, doc)
+    return described(f, name, doc, _REDUCED)
 
 
 var = _moment(
@@ -94,22 +114,15 @@ std = _moment(
     "std", red.std,
     "The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal.",
 )  # fmt: skip
+_OF_SOME = " Raises ShapeError for no elements."
 max = reduction(
     "max", partial(red.amax, ties="even"),
-    """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.
-
-    Raises ValueError for a reduction over no elements.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.grad(rg.max)(rg.asarray([1.0, 3.0, 3.0]))
-    Tensor([0. , 0.5, 0.5])
-    """, partial(in_order, "max"),
+    "The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly." + _OF_SOME,
+    partial(in_order, "max"),
 )  # fmt: skip
 min = reduction(
     "min", partial(red.amin, ties="even"),
-    "The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly.",
+    "The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly." + _OF_SOME,
     partial(in_order, "min"),
 )  # fmt: skip
 all = reduction("all", red.all, "Whether every element over `axis` is true (not zero).")
@@ -129,18 +142,13 @@ def _scan(name: str, op: Any, initial: int, doc: str) -> Callable[..., Tensor]:
             out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
         return out
 
-    return described(f, name, doc)
+    return described(f, name, doc, "The result has the shape of `x`, longer by 1 along `axis` with `include_initial`.")
 
 
-cumulative_sum = _scan("cumulative_sum", scan.cumsum, 0,
-    """The sums of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.cumulative_sum(rg.asarray([1, 2, 3]))
-    Tensor([1, 3, 6])
-    """)  # fmt: skip
+cumulative_sum = _scan(
+    "cumulative_sum", scan.cumsum, 0,
+    "The sums of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).",
+)  # fmt: skip
 cumulative_prod = _scan(
     "cumulative_prod", scan.cumprod, 1,
     "The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).",
@@ -149,23 +157,34 @@ cumulative_prod = _scan(
 
 # ------------------------------------------------------------------------------------------ logarithms of sums
 
-logsumexp = reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
+logsumexp = reduction("logsumexp", red.logsumexp, "log(sum(exp(x))) over `axis`, without overflow.", floating)
+
+
+def softmax(x: Any, /, axis: int = -1) -> Tensor:
+    """exp(x) divided by its sum along `axis`.
+
+    The result has the shape of `x`.
 
     Examples
     --------
     >>> import retrograde as rg
-    >>> rg.logsumexp(rg.asarray([1000.0, 1000.0]))
-    Tensor(1000.69314718)
-    """, floating)  # fmt: skip
-
-
-def softmax(x: Any, /, axis: int = -1) -> Tensor:
-    """exp(x) divided by its sum along `axis`."""
+    >>> rg.softmax(rg.asarray([0.0, rg.log(3.0).item()]))
+    Tensor([0.25, 0.75])
+    """
     x = floating(value(x))
     return soft.softmax(x, axis=axis_of("softmax", axis, rank(x)))
 
 
 def log_softmax(x: Any, /, axis: int = -1) -> Tensor:
-    """The logarithm of `softmax`, accurate where that is near 0."""
+    """The logarithm of `softmax`, accurate where that is near 0.
+
+    The result has the shape of `x`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.log_softmax(rg.asarray([0.0, 0.0]))
+    Tensor([-0.69314718, -0.69314718])
+    """
     x = floating(value(x))
     return soft.log_softmax(x, axis=axis_of("log_softmax", axis, rank(x)))

@@ -106,5 +106,14 @@ def load(file: File) -> dict[str, Any]:
     """Read the tensors of a safetensors file, by name.
 
     Raises safetensors.SafetensorError where the file is damaged, cut short or of another format.
+
+    Examples
+    --------
+    >>> import io
+    >>> import retrograde as rg
+    >>> buffer = io.BytesIO()
+    >>> rg.save(buffer, {"b": rg.zeros((3,))})
+    >>> rg.load(io.BytesIO(buffer.getvalue()))["b"].shape
+    (3,)
     """
     return {name: new(array) for name, array in read_safetensors(file)[0].items()}

@@ -25,6 +25,17 @@ from .reductions import reduction
 if TYPE_CHECKING:
     from .core import Tensor
 
+_EXAMPLES = {
+    "argmax": "rg.asarray([1.0, 3.0, 2.0]) -> Tensor(1)",
+    "count_nonzero": "rg.asarray([[0, 1], [2, 3]]), axis=1 -> Tensor([1, 2])",
+    "argmin": "rg.asarray([[2.0, 1.0], [0.0, 5.0]]), axis=1 -> Tensor([1, 0])",
+}  # fmt: skip
+"""What functions that are made below do to a few numbers, for their documentation."""
+
+
+_POSITION = """The result has the shape of `x` without `axis`, or with length 1 there where `keepdims` is True, and no
+derivative. Raises ShapeError for no elements."""
+
 
 def _position(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
     def f(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -35,7 +46,7 @@ def _position(name: str, op: Any, doc: str) -> Callable[..., Tensor]:
         out = op(st.reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
         return st.reshape(out, shape=(1,) * len(shape)) if keepdims else out
 
-    return described(f, name, doc)
+    return described(f, name, doc, _POSITION)
 
 
 argmax = _position("argmax", red.argmax, "The position of the first greatest element along `axis` (None: of all in C order).")
@@ -62,6 +73,16 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     """Where each element of `x2` would be inserted into the sorted vector `x1`: before equal ones ("left") or behind.
 
     sorter: positions that sort `x1`, if it is not.
+
+    The result has the shape of `x2` and no derivative.
+
+    Raises ValueError for another `side` and for an `x1` that is no vector.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.searchsorted(rg.asarray([1.0, 3.0, 5.0]), rg.asarray([0.0, 4.0, 5.0]))
+    Tensor([0, 2, 2])
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
@@ -78,6 +99,9 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     """The elements (slices) at integer positions along `axis`, which may be left out for one axis only.
+
+    The result has the shape of `indices` in the place of `axis`. Raises TypeError for positions that are no
+    integers, IndexError for one beyond the end.
 
     Examples
     --------
@@ -96,6 +120,16 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     """For each position of `indices`, the element of `x` at the same place but along `axis` where it says.
 
     The other axes of the two broadcast. Negative positions count from the end.
+
+    `indices` has as many axes as `x`; along `axis` the result is as long as `indices`. Raises TypeError for positions that
+    are no integers, ValueError for another number of axes.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.take_along_axis(rg.asarray([[3.0, 1.0], [2.0, 4.0]]), rg.asarray([[1], [0]]), axis=1)
+    Tensor([[1.],
+            [2.]])
     """
     x, indices = value(x), value(indices)
     if dtype_of(indices).kind not in "iu":
@@ -118,7 +152,16 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last."""
+    """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last.
+
+    The result has the shape of `x` and no derivative.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.argsort(rg.asarray([3.0, 1.0, 2.0]))
+    Tensor([1, 2, 0])
+    """
     x = _ordered("argsort", x)
     return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending, ties="stable")
 

@@ -70,17 +70,38 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
-    """The sorted distinct elements and how often they occur."""
+    """The sorted distinct elements and how often they occur.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.unique_counts(rg.asarray([3, 1, 3])).counts
+    Tensor([1, 2])
+    """
     values, _, _, counts = unique_of("unique_counts", x)
     return UniqueCounts(values, new(counts))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverse:
-    """The sorted distinct elements and which of them each element is."""
+    """The sorted distinct elements and which of them each element is.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.unique_inverse(rg.asarray([3, 1, 3])).inverse_indices
+    Tensor([1, 0, 1])
+    """
     values, _, inverse, _ = unique_of("unique_inverse", x)
     return UniqueInverse(values, new(inverse))
 
 
 def unique_values(x: Any, /) -> Tensor:
-    """The sorted distinct elements."""
+    """The sorted distinct elements.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.unique_values(rg.asarray([3, 1, 3]))
+    Tensor([1, 3])
+    """
     return unique_of("unique_values", x)[0]

@@ -37,6 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in commands:
         own, rest = commands[arguments[0]].split(arguments[1:])
         arguments = [arguments[0], *own]
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        _refuse(subparsers.choices[arguments[0]] if arguments[0] in commands else parser, unknown)
     status: int = options.execute(options, rest)
     return status
+
+
+def _refuse(parser: Any, unknown: Sequence[str]) -> None:
+    """Say which arguments there are not, and which options are near, as argparse ends a process."""
+    import difflib
+
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    near = [flag for x in unknown for flag in difflib.get_close_matches(x, flags, 1)]
+    parser.error(f"not understood: {' '.join(unknown)}" + (f"; near it is {', '.join(near)}" if near else ""))

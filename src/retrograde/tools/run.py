@@ -216,11 +216,20 @@ def prepare_script(main: ModuleType, script: str, rest: list[str]) -> CodeType:
         with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
-        raise _CannotRun(f"cannot open {script!r}: {error.strerror}", 2) from None
+        raise _CannotRun(f"cannot open {script!r}: {error.strerror}{_near_files(path)}", 2) from None
     _set_first_path(os.path.dirname(os.path.realpath(path)))
     loader = SourceFileLoader("__main__", path)
     vars(main).update(__file__=path, __cached__=None, __loader__=loader, __package__=None, __spec__=None)
     return compile(source, path, "exec", dont_inherit=True)
+
+
+def _near_files(path: str) -> str:
+    """The clause of an error message that names what is near a file that does not exist."""
+    import difflib
+
+    folder, name = os.path.split(path)
+    found = difflib.get_close_matches(name, os.listdir(folder) if os.path.isdir(folder) else (), 1)
+    return f"; near it is {found[0]}" if found else ""
 
 
 def _prepare_module(main: ModuleType, name: str, rest: list[str]) -> CodeType:

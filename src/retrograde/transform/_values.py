@@ -89,19 +89,36 @@ def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
-        raise TypeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
+        raise TypeError(
+            f"{name}: with has_aux=True the function must return a pair (output, aux), got {_kind(result)}; leave has_aux "
+            "out where there is nothing beside the output"
+        )
     return result
+
+
+def _kind(y: Any) -> str:
+    return f"a tuple of {len(y)}" if isinstance(y, tuple) else "None" if y is None else f"a {type(y).__name__}"
+
+
+def _left(y: Any) -> str:
+    """What helps where a function has returned no tensor."""
+    if isinstance(y, tuple):
+        return "return the first, or pass has_aux=True to have the others beside the gradient"
+    if y is None:
+        return "let it end with return"
+    return "what is computed outside of the library (math, numpy.asarray, float()) has no derivative"
 
 
 def scalar_output(name: str, y: Any, cls: type[Value]) -> Value:
     """The output of a function whose gradient is taken; raises for anything but one real number."""
     if not isinstance(y, Value):
         raise values.error_type(cls, GradError)(
-            f"{name}: the function returned {type(y).__name__}, wanted a tensor with one element"
+            f"{name}: the function returned {_kind(y)}, wanted a tensor with one element; {_left(y)}"
         )
     if values.shape_of(y) != ():
         raise values.error_type(cls, GradError)(
-            f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result"
+            f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result; reduce it with sum() or "
+            "mean(), or take jacrev() for the derivatives of all elements"
         )
     return y
 

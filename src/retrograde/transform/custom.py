@@ -16,6 +16,7 @@ import numpy as np
 
 from .._errors import GradError
 from .._state import grad_mode
+from .._traceback import returned_at
 from .._tree import flatten, unflatten
 from ..core import level as levels
 from ..core import value as values
@@ -140,10 +141,13 @@ class custom_vjp(_Custom):
         """What the backward rule returned, as one cotangent (or None) per leaf of the arguments."""
         flags = self._constants(tree)
         if not isinstance(found, tuple):
-            raise GradError(f"{self._name}: the backward rule returned {type(found).__name__}, it must return a tuple")
+            raise GradError(
+                f"{self._name}: the backward rule returned {type(found).__name__}; it returns a tuple of the gradients, as "
+                f"(g,){returned_at(self.bwd)}"
+            )
         if len(found) != flags.count(False):
             raise GradError(
-                f"{self._name}: the backward rule returned {len(found)} cotangents for {flags.count(False)} arguments"
+                custom.count_text(f"{self._name}: the backward rule", self.bwd, len(found), flags.count(False), "the arguments")
             )
         given = iter(found)
         cotangents: list[Any] = []
@@ -200,7 +204,11 @@ class custom_vjp(_Custom):
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
             found = self._cotangents(bwd(*constants, residuals, unflatten(out_tree, _given(cotangents, outputs))), tree)
-            return [c for c, x in zip(found, leaves) if isinstance(x, Value)]
+            given = [c for c, x in zip(found, leaves) if isinstance(x, Value)]
+            for i, (c, edge) in enumerate(zip(given, node.edges)):
+                if isinstance(c, Value) and edge is not None:
+                    custom.check_shape(f"{self._name}: the backward rule", bwd, i, c, edge, type(c)._result)
+            return given
 
         saved = tuple(x._a for x in flatten(residuals)[0] if isinstance(x, Value) and type(x._a) is np.ndarray)
         return unflatten(out_tree, self._attached(operands, outputs, backward, top, saved))

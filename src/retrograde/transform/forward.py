@@ -113,6 +113,8 @@ def zero_like(x: Any) -> Any:
 def linearize(f: Function, *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The value of `f` and its derivative at `primals` as a linear function of tangents, which may be called often.
 
+    The tangents have the structure and shapes of `primals`, what the function gives those of the value.
+
     Examples
     --------
     >>> import retrograde as rg

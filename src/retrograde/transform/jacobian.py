@@ -54,7 +54,9 @@ def jacrev(
         chosen = [args[i] for i in positions]
 
         def g(*xs: Any) -> Any:
-            return f(*replaced(args, positions, xs), **kwargs)
+            found = f(*replaced(args, positions, xs), **kwargs)
+            split_aux("jacrev", found, has_aux)  # refuses here, under this name
+            return found
 
         out, pullback, *aux = vjp(g, *chosen, has_aux=has_aux)
         outputs, out_tree = flatten(out)
@@ -85,7 +87,18 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs."""
+    """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs.
+
+    For each output of shape s and argument of shape t an array of shape s + t. Raises ValueError where `argnums`
+    names no array.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.jacfwd(lambda x: x * x)(rg.asarray([1.0, 3.0]))
+    Tensor([[2., 0.],
+            [0., 6.]])
+    """
 
     @functools.wraps(f)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -124,6 +137,8 @@ def jacfwd(
 def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The Hessian of a function of one real result: forward mode over reverse mode.
 
+    For an argument of shape s it has the shape s + s; for a result of shape t, t + s + s.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -136,6 +151,8 @@ def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Callable[..., Any]
 
 def hvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The product of the Hessian of `f` at `primals` with `tangents`, without the Hessian.
+
+    The product has the structure and shapes of `primals`, and so must `tangents`.
 
     Examples
     --------

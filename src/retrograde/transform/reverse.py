@@ -95,7 +95,8 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
                 raise TypeError(f"vjp: a cotangent must be an array of its output's shape, got {type(g).__name__}")
             if tuple(shape_of(g)) != tuple(shape_of(y)):
                 raise error_type(type(y)._result, ShapeError)(
-                    f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}"
+                    f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}; "
+                    "they must be the same"
                 )
             given[i] = canonical(g) if isinstance(g, np.ndarray) else g
         return unflatten(record.in_tree, record.pull(given, retain_graph))
@@ -110,6 +111,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 
     `f` returns one real number (and an auxiliary result with `has_aux`: then the value is a pair).
 
+    Raises GradError for another value, TypeError for arguments of integers.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -122,8 +125,8 @@ def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool 
 def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives the gradient of `f` with respect to the arguments `argnums` (and aux with `has_aux`).
 
-    Arguments may be nested containers of arrays; the gradient has their structure. Raises GradError unless `f` returns
-    one real number.
+    Arguments may be nested containers of arrays; the gradient has their structure and shapes. Raises GradError unless `f`
+    returns one real number, TypeError for arguments of integers, which have no derivative.
 
     Examples
     --------

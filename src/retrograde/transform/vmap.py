@@ -82,7 +82,10 @@ def vmap(
             positions.append(axis % len(shape))
             lengths.append(shape[axis])
             if lengths[-1] != lengths[0]:
-                raise ValueError(f"vmap: the mapped axes have different lengths, {lengths[0]} and {lengths[-1]}")
+                raise ValueError(
+                    f"vmap: the mapped axes have different lengths, {lengths[0]} and {lengths[-1]}; an argument that is not "
+                    "to be mapped has None among the axes, as in (0, None)"
+                )
         if not lengths:
             raise ValueError("vmap: no argument is mapped; in_axes must name an axis of at least one array")
         size = lengths[0]

@@ -43,6 +43,9 @@ LEAST_PLAIN = 1 << 18
 BAND = 512
 """Columns of a band at most: its results, for a tile's rows, lie in the nearest cache until they are written."""
 
+_LAID = 1 << 20
+"""Numbers of images that are laid out at a time: what a network without gradients keeps beside its activations."""
+
 _TOGETHER = 1024  # columns, of several images, of which a tile of sums of products is made before the sums are written
 _SHARES = 16  # of the images at most, each with sums of its own
 _MANY = 1 << 16  # weights, of which BLAS makes the cotangent sooner
@@ -243,8 +246,21 @@ def convolve(
     places = math.prod(ws[2:]) * math.prod(stride)
     if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
         return None
-    lay, write, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
-    return write(lay(x), packed(w), zeros if b is None else packed(b), np.empty((shape[0], ws[0], *out), x.dtype))
+    w, result = packed(w), np.empty((shape[0], ws[0], *out), x.dtype)
+    bias, several = None if b is None else packed(b), _at_a_time(shape, padding)
+    for first in range(0, shape[0], several):
+        part = x if several >= shape[0] else x[first : first + several]
+        lay, write, zeros = _forward(part.shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
+        write(lay(part), w, zeros if bias is None else bias, result if part is x else result[first : first + several])
+    return result
+
+
+@functools.lru_cache(256)
+def _at_a_time(shape: Sizes, padding: Pads) -> int:
+    """How many images of a shape are laid out at a time: as many each time, or nearly so."""
+    count = shape[0]
+    most = max(1, _LAID // max(1, shape[1] * math.prod([n + lo + hi for n, (lo, hi) in zip(shape[2:], padding)])))
+    return max(1, count) if count <= most else -(-count // -(-count // most))
 
 
 @functools.lru_cache(256)

@@ -54,7 +54,10 @@ def add(out: np.ndarray, x: np.ndarray) -> bool:
 
 def packed(x: np.ndarray) -> np.ndarray:
     """An array, contiguous and aligned: itself or a copy."""
-    return aligned(x) if x.flags.c_contiguous else ordered(x)
+    flags = x.flags
+    if flags.c_contiguous:
+        return x if flags.aligned else aligned(x)
+    return ordered(x)
 
 
 def ordered(x: np.ndarray) -> np.ndarray:

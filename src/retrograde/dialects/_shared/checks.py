@@ -1,8 +1,8 @@
 """What the options of optimisers and schedules have to be, said in text: `check(op, "betas in [0, 1); eps: float > 0", ...)`.
 
 Clauses with `;` between them: the name of an option, after `:` its types, then `> 0`, `>= 0`, `<= 0` and their like, `in [0, 1)`
-(brackets as in mathematics) or `in {min, max}` (texts); `given` refuses None only, `around 1` wants a pair with 1
-between its entries, `rising` a list. Of another tuple or list every entry that is there is compared.
+(brackets as in mathematics) or `in {min, max}` (texts or whole numbers); `given` refuses None only, `around 1` wants a pair
+with 1 between its entries, `rising` a list. Of another tuple or list every entry that is there is compared.
 """
 
 from __future__ import annotations
@@ -42,6 +42,19 @@ class Clause(NamedTuple):
     types: tuple[str, ...]
     wanted: str
     fits: Callable[[Any], Any] | None
+    condition: str = ""
+    """As it stands in the text."""
+
+    def doubtful(self) -> str:
+        """An expression of the option that is false where it is a float as it has to be: who asks it first checks seldom."""
+        how, _, what = self.condition.partition(" ")
+        if how in _COMPARE:
+            return f"type({self.name}) is not float or not {self.name} {how} {what}"
+        if how == "in" and what[0] in "[(":
+            low, high = what[1:-1].split(", ")
+            below, above = ("<=" if end in "[]" else "<" for end in (what[0], what[-1]))
+            return f"type({self.name}) is not float or not {low} {below} {self.name} {above} {high}"
+        return "True"
 
     def check(self, op: str, value: Any, error: type[Exception] = ValueError) -> None:
         """Raise for a value of another type, or out of range (see `check`)."""
@@ -59,6 +72,11 @@ class Clause(NamedTuple):
                 raise TypeError(f"{op}: {self._label(several, i)} must be a number, got {kind_of(part)}") from None
             if not fine:
                 raise error(f"{op}: {self._label(several, i)} is {part!r}; wanted {self.wanted}")
+
+    def __str__(self) -> str:
+        """The clause as a docstring says it: `eps is a float above 0`."""
+        kinds = " or ".join(_TYPES[t][0] for t in self.types)
+        return f"{self.name} is {' '.join(filter(None, (kinds, self.wanted)))}"
 
     def _label(self, several: bool, i: int) -> str:
         return f"{self.name}[{i}]" if several else self.name
@@ -84,7 +102,7 @@ def clauses(text: str) -> list[Clause]:
     found = []
     for clause in filter(None, text.split("; ")):
         name, types, condition = re.fullmatch(r"(\w+)(?:: (\w+(?: \| \w+)*))?(?: (\S.*))?", clause).groups()  # type: ignore[union-attr]
-        found.append(Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition)))
+        found.append(Clause(name, tuple(types.split(" | ")) if types else (), *_condition(condition), condition or ""))
     return found
 
 
@@ -103,7 +121,7 @@ def _condition(text: str | None) -> tuple[str, Callable[[Any], Any] | None]:
         bound, compare = float(what), _COMPARE[how]
         return f"{_WORDS[how]} {what}", lambda x: compare(x, bound)
     if what[0] == "{":
-        known = what[1:-1].split(", ")
+        known = [int(k) if k.isdigit() else k for k in what[1:-1].split(", ")]
         return " or ".join(map(repr, known)), lambda x: x in known
     low, high = map(float, what[1:-1].split(", "))
     above, below = _COMPARE[">=" if what[0] == "[" else ">"], _COMPARE["<=" if what[-1] == "]" else "<"]

@@ -116,7 +116,8 @@ def checked(f: Callable[..., Any], dialect: str) -> Any:
 
 def check_call(dialect: str, layer: Any, args: tuple[Any, ...]) -> None:
     """Refuse tensors of another dialect that a layer of the dialect's own is called with; users' may take what they like."""
-    if (type(layer).__module__ or "").partition(".")[0] in (dialect, "retrograde"):  # None in a program without a name
+    module = getattr(type(layer), "__module__", None) or ""  # a class has none that is made in a program without a name
+    if module.partition(".")[0] in (dialect, "retrograde"):
         refuse_foreign(dialect, type(layer).__name__, args)
 
 

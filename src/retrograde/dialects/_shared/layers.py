@@ -16,9 +16,12 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from .documents import Document
 
 Function = Callable[..., Any]
 
@@ -67,7 +70,7 @@ class Layers:
         elif named and self.named:
             options = f"{options}, {self.named}=None" if options else f"{self.named}=None"
         row = _Row(self, name, options, f, inputs or self.inputs, base, fixed or {}, then, training, spent, module)
-        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": doc or f.__doc__, **attributes}
+        members: dict[str, Any] = {"__module__": module["__name__"], "__doc__": Document(doc or f.__doc__ or ""), **attributes}
         if not inherits:
             members["__init__"] = Unwritten(row, "__init__")
             if self.listed and self.listed not in attributes:
@@ -221,6 +224,46 @@ def _arguments(base: type) -> tuple[str, ...]:
     """What the constructor of a base takes."""
     code = base.__init__.__code__  # type: ignore[misc]
     return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
+
+def shown(text: str, name: str = "extra_repr", *, private: bool = False) -> Any:
+    """The method of a layer that says its options: `shown("=in_features, bias!, dilation?1")` gives "3, bias=True".
+
+    An option is `name`, or `label:attribute` where they differ; `=name` has no label. `name!` says whether there is one;
+    `name%` has quotes; `name?1` is there where the value, or an entry of it, is not 1, `name?` where it is true, `name~1`
+    where the value as a whole is not 1. name: the method's. private: whether the option `p` is the attribute `_p`.
+    """
+    parts = []
+    for part in text.split(", "):
+        bare, label, attribute, exists, how, default = _OPTION.fullmatch(part).groups()  # type: ignore[union-attr]
+        label = "" if bare else f"{label or attribute}="
+        known = ast.literal_eval(default) if default else None
+        parts.append((label, "_" * private + attribute, exists, how, bool(default), known))
+
+    def method(self: Any) -> str:
+        """The options."""
+        found = []
+        for label, attribute, exists, how, given, default in parts:
+            value = getattr(self, attribute, default)
+            if exists:
+                value = value is not None
+            if how == "%":
+                value, usual = repr(value), False
+            elif how == "?" and not given:
+                usual = not value
+            elif how == "?" and isinstance(value, (tuple, list)):
+                usual = all(entry == default for entry in value)
+            else:
+                usual = how is not None and value == default
+            if not usual:
+                found.append(f"{label}{value}")
+        return ", ".join(found)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_OPTION = re.compile(r"(?:(=)|(\w+):)?(\w+)(!?)(?:([?~%])(.*))?")
 
 
 def _called(f: Function, owner: str, name: str) -> Any:

@@ -24,6 +24,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any, NamedTuple
 
 from . import checks as _checks
+from .documents import Document
 from .layers import Unwritten, parameters, written
 
 Function = Callable[..., Any]
@@ -51,11 +52,9 @@ class Rows:
     def made(self, row: Row, doc: str, base: type | None, module: str, methods: str, members: Mapping[str, Any]) -> Any:
         """The class of a row, whose constructor and methods are written when they are needed."""
         place = f"{row.scope['__package__']}.{module or row.name.lower()}" if self.modules else row.scope["__name__"]
-        wanted = "; ".join(filter(None, (row.checks, row.asserts)))
-        if wanted:
-            doc += f"\n\n    Raises an error unless {wanted.replace('; ', ', ')}.\n    "
         unwritten = {method: Unwritten(row, method) for method in ("__init__", *methods.split())}
-        row.cls = type(row.name, (base or self.base,), {"__module__": place, "__doc__": doc, "_row": row, **unwritten, **members})
+        own = {"__module__": place, "__doc__": Document(doc), "_row": row}
+        row.cls = type(row.name, (base or self.base,), {**own, **unwritten, **members})
         if self.modules:
             _offer(place, row.cls)
         ROWS[row.cls] = row
@@ -93,7 +92,7 @@ class Optimisers(Rows):
         """
         row = OptimiserRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.rule, row.states, row.order, row.fixed, row.taken = rule, _states(state), order, fixed or {}, columns
-        doc += f"\n\n    The rule is `{rule.__module__}.{rule.__name__}`" + (f"; each parameter has {state}." if state else ".")
+        row.formula, row.state = rule, state
         return self.made(row, doc, base, module, "_options _columns", members)
 
 
@@ -112,8 +111,7 @@ class Schedules(Rows):
         """
         row = ScheduleRow(self, name, options, checks, asserts, called, then, sys._getframe(1).f_globals)
         row.closed, row.chained = closed, chained
-        formula: Any = closed or chained
-        doc += f"\n\n    The formula is `{formula.__module__}.{formula.__name__}`."
+        row.formula = closed or chained
         return self.made(row, doc, base, "", "_closed" * bool(closed) + " _chained" * bool(chained), members)
 
 
@@ -152,6 +150,8 @@ class Row:
 
     cls: Any
     fixed: Mapping[str, Any] = {}
+    formula: Function | None = None
+    state = ""
 
     def __init__(
         self, kind: Any, name: str, options: str, checks: str, asserts: str, called: Names | None, then: Function | None,

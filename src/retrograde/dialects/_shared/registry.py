@@ -236,6 +236,13 @@ def near_names(name: str, known: Iterable[str]) -> list[str]:
     return sorted(close, key=lambda k: (distances[k], k))[:3]
 
 
+def misspelt(obj: Any, wanted: str) -> str:
+    """The clause of an error message for a method that a program's class is to have and has not: what it has in its place."""
+    own = {k for c in type(obj).__mro__ for k in vars(c) if k != wanted}
+    found = near_names(wanted, own) or [k for k in ("forward", "construct", "call") if k in own]
+    return f"; it defines {found[0]}: call that {wanted}" if found else f"; define {wanted}(self, ...)"
+
+
 def _edits(a: str, b: str) -> int:
     """How many letters have to be put in, taken out or changed to make one text of another."""
     row = list(range(len(b) + 1))

@@ -1,107 +1,74 @@
-"""The mathematics of sparse tensors: what is computed with the values at some places, the places being plain integer arrays.
-
-Places have a row for each sparse axis and a column for each value, as in the coordinate form. Values are differentiated;
-where they stand is not.
-"""
+"""What every dialect's sparse tensor says in the same words; what is computed with them is in `learn/sparse.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ...core.unwrap import constant
-from ...core.value import Value, shape_of
-from ...ops import elementwise as ew
-from ...ops import indexing as ix
-from ...ops import scatter_reduce as sr
-from ...ops import structural as st
-
-Places = np.ndarray
+S = TypeVar("S", bound="Kept")
 
 
-def flat(places: Places, sizes: Sequence[int]) -> np.ndarray:
-    """Where each value stands when the sparse axes are one."""
-    return np.ravel_multi_index(tuple(places), tuple(sizes[: len(places)])) if len(places) else np.zeros(places.shape[1], int)
+class Kept:
+    """A tensor that keeps only some elements, the values `_v`; a base. `_places` has a row for each sparse axis."""
 
+    _v: Any
+    _places: np.ndarray
+    _coalesced: bool
+    shape: Any
 
-def coalesced(places: Places, values: Value, sizes: Sequence[int]) -> tuple[Places, Value]:
-    """Each place once, in order, the values of equal ones added."""
-    unique, inverse = np.unique(flat(places, sizes), return_inverse=True)
-    there = np.stack(np.unravel_index(unique, tuple(sizes[: len(places)]))).astype(np.int64)
-    return there, added(values, inverse.reshape(-1), len(unique))
+    def with_values(self: S, values: Any) -> S:
+        """Other values at the same places."""
+        raise NotImplementedError
 
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._v.dtype
 
-def added(values: Value, groups: np.ndarray, count: int) -> Value:
-    """The sum of the values of each of `count` groups."""
-    return ix.take_add(values, groups, shape=(count, *shape_of(values)[1:]), axis=0)  # type: ignore[no-any-return]
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
 
+    def sparse_dim(self) -> int:
+        """How many axes the places run over."""
+        return len(self._places)
 
-def dense(places: Places, values: Value, sizes: Sequence[int]) -> Value:
-    """The tensor with all its elements."""
-    if not len(places):
-        return added(values, np.zeros(places.shape[1], np.int64), 1)
-    return ix.advanced_add(values, *places, shape=tuple(sizes), axes=tuple(range(len(places))))  # type: ignore[no-any-return]
+    def dense_dim(self) -> int:
+        """How many axes each value has."""
+        return self.ndim - self.sparse_dim()
 
+    def is_coalesced(self) -> bool:
+        """Whether each place is named once, in order."""
+        return self._coalesced
 
-def picked(x: Value, places: Places) -> Value:
-    """The elements of a dense tensor at some places."""
-    return ix.advanced_index(x, *places, axes=tuple(range(len(places))))  # type: ignore[no-any-return]
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the values were not computed from others that want a gradient."""
+        return self._v.is_leaf  # type: ignore[no-any-return]
 
+    @property
+    def grad_fn(self) -> Any:
+        """The operation that computed the values, None for a leaf."""
+        return self._v.grad_fn
 
-def row_starts(rows: np.ndarray, count: int) -> np.ndarray:
-    """Where each of `count` rows begins among values that are sorted by rows, and their number."""
-    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
+    @property
+    def grad(self) -> Any:
+        """The gradient at the same places, None before the first backward pass."""
+        gradient = self._v.grad
+        return None if gradient is None else self.with_values(gradient)
 
+    def detach(self: S) -> S:
+        """The same without history."""
+        return self.with_values(self._v.detach())
 
-def rows_of(starts: np.ndarray) -> np.ndarray:
-    """The row of each value: the way back."""
-    return np.repeat(np.arange(len(starts) - 1), np.diff(starts)).astype(np.int64)
+    def cpu(self: S) -> S:
+        """This tensor, which is on the CPU."""
+        return self
 
+    def __len__(self) -> int:
+        return self.shape[0]  # type: ignore[no-any-return]
 
-def product(places: Places, values: Value, rows: int, other: Value) -> Value:
-    """A sparse matrix, of so many rows, times a dense matrix or vector."""
-    among = ix.take(other, places[1], axis=0)
-    scale = st.reshape(values, shape=(places.shape[1], *(1,) * (len(shape_of(other)) - 1)))
-    return added(ew.multiply(scale, among), places[0], rows)
-
-
-def softmax(groups: np.ndarray, count: int, values: Value) -> Value:
-    """The softmax over the values of each of `count` groups."""
-    shape, fixed = tuple(shape_of(values)), constant(values)
-    at = np.broadcast_to(groups.reshape(-1, *(1,) * (len(shape) - 1)), shape).astype(np.int64)
-    top = sr.scatter_reduce(
-        added(fixed, groups, count), at, fixed, axis=0, reduce=sr.AMAX, include_self=False, x_ties=False
-    )
-    powers = ew.exp(ew.subtract(values, ix.take(top, groups, axis=0)))
-    return ew.divide(powers, ix.take(added(powers, groups, count), groups, axis=0))  # type: ignore[no-any-return]
-
-
-def groups_beside(places: Places, axis: int) -> tuple[np.ndarray, int]:
-    """Which values differ in their place along an axis only: the number of each one's group, and how many groups there are."""
-    others = np.delete(places, axis, 0)
-    if not len(others):
-        return np.zeros(places.shape[1], np.int64), 1
-    _, group = np.unique(others, axis=1, return_inverse=True)
-    group = group.reshape(-1).astype(np.int64)
-    return group, int(group.max(initial=-1)) + 1
-
-
-def common(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of two lists of places (`flat`, each place once) are in both: where in either."""
-    _, mine, yours = np.intersect1d(first, second, assume_unique=True, return_indices=True)
-    return mine.astype(np.int64), yours.astype(np.int64)
-
-
-def nonzero(x: np.ndarray, sparse_axes: int) -> Places:
-    """The places along the first axes at which an array has an element that is not zero."""
-    there = x != 0
-    if sparse_axes < x.ndim:
-        there = there.any(axis=tuple(range(sparse_axes, x.ndim)))
-    return np.stack(np.nonzero(there)).astype(np.int64)
-
-
-__all__ = [
-    "added", "coalesced", "common", "dense", "flat", "groups_beside", "nonzero", "picked", "product", "row_starts",
-    "rows_of", "softmax",
-]  # fmt: skip
+    def __hash__(self) -> int:
+        return id(self)

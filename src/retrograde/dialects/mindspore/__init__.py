@@ -23,8 +23,9 @@ from ._gradients import get_grad, grad, value_and_grad
 from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
 from . import _assign, _backward
 from .nn.cell import recompute
-from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
-from . import _layers, _losses, _image, _boxes, _random, _control, _scalars, _aliases
+from . import _unary, _activations, _reductions, _binary, _statistics, _conversion, _shape, _joining, _blocks, _gather
+from . import _sorting, _scans, _diagonals, _matmul, _linalg, _spectral, _linear, _convolution, _pooling, _normalization
+from . import _dropout, _losses, _padding, _patches, _resample, _boxes, _random, _control, _scalars, _aliases
 from ._sparse import COOTensor, CSRTensor, RowTensor
 
 from . import context

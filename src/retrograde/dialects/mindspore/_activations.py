@@ -15,7 +15,7 @@ from ...ops import softmax as soft
 from ...ops import structural as st
 from .._shared.axes import axis_of, length_of
 from .._shared.elementwise import constant
-from ._api import api
+from ._api import api, row
 from ._dtype import FROM_NUMPY, as_dtype, float32
 from ._promote import BUILD, FLOATING, REAL, single, tensor_argument, to_dtype
 from ._stream import generator as global_stream
@@ -73,10 +73,8 @@ def _cut(op: str, input: Any, f: Any) -> Any:
     return f(x) if d.category == 2 else to_dtype(f(to_dtype(x, float32)), d)
 
 
-@api(method=False)
-def hardsigmoid(input: Any) -> Any:
-    """x / 6 + 1/2 brought into [0, 1]."""
-    return _cut("hardsigmoid", input, act.hardsigmoid)
+hardsigmoid = row("hardsigmoid", lambda input: _cut("hardsigmoid", input, act.hardsigmoid),
+    "x / 6 + 1/2 brought into [0, 1].", method=False)  # fmt: skip
 
 
 @api(method=False)

@@ -18,7 +18,7 @@ from ...ops import elementwise as ew
 from .._shared.elementwise import constant
 from . import _zero_division as zero_division
 from ._api import FUNCTIONS as _functions
-from ._api import METHODS, api
+from ._api import METHODS, api, row
 from ._data import data_array
 from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, same_dtype, settle, tensor_argument, to_dtype
 from ._tensor import Tensor, from_array
@@ -73,10 +73,8 @@ def _power(name: str, input: Any, exponent: Any) -> Any:
     return ew.power(*pair(name, input, exponent, NUMBER))
 
 
-@api()
-def pow(input: Any, exponent: Any) -> Any:
-    """`input` to the power of `exponent`, elementwise; one of them may be a number."""
-    return _power("pow", input, exponent)
+pow = row("pow", lambda input, exponent: _power("pow", input, exponent),
+    "`input` to the power of `exponent`, elementwise; one of them may be a number.")  # fmt: skip
 
 
 _matmul = contraction.matmul.prim.bind  # type: ignore[attr-defined]
@@ -122,10 +120,8 @@ bitwise_or = api("bitwise_or")(BUILD.binary("bitwise_or", cmp.bitwise_or, "..xx"
 bitwise_xor = api("bitwise_xor")(BUILD.binary("bitwise_xor", cmp.bitwise_xor, "..xx", fast="iu"))
 
 
-@api()
-def logical_not(input: Any) -> Any:
-    """Where an element is zero or False."""
-    return cmp.logical_not(tensor_argument("logical_not", input))
+logical_not = row("logical_not", lambda input: cmp.logical_not(tensor_argument("logical_not", input)),
+    "Where an element is zero or False.")  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ with alpha, in place
@@ -140,10 +136,8 @@ def _scaled(name: str, plain: Function, op: Any, input: Any, other: Any, alpha: 
     return op(x, y, alpha=alpha)
 
 
-@api("add", in_place=True)
-def add_ext(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """`input + alpha * other`, elementwise."""
-    return _scaled("add", add, ew.add_scaled, input, other, alpha)
+add_ext = row("add", lambda input, other, *, alpha=1: _scaled("add", add, ew.add_scaled, input, other, alpha),
+    "`input + alpha * other`, elementwise.", in_place=True)  # fmt: skip
 
 
 @api("sub", "subtract", in_place=True)

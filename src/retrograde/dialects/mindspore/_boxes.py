@@ -12,8 +12,8 @@ from ...ops import elementwise as ew
 from ...ops import structural as st
 from ...ops.indexing import take
 from .._shared.axes import integers
+from ._api import FUNCTIONS, api
 from ._api import FUNCTIONS as F
-from ._api import api
 from ._promote import FLOATING, single, tensor_argument
 from ._tensor import from_array
 
@@ -300,3 +300,17 @@ ROWS: dict[str, tuple[str, Function]] = {
     "UpsampleNearest3D": ("", _upsampled("nearest")),
     "UpsampleTrilinear3D": ("align_corners=False", _upsampled("trilinear")),
 }  # fmt: skip
+
+
+@api(method=False)
+def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
+    """For every pair of boxes (x0, y0, x1, y1) their common area over the area of both ("iou") or of the second ("iof")."""
+    a, b = single("iou", anchor_boxes, FLOATING), single("iou", gt_boxes, FLOATING)
+    if mode not in ("iou", "iof"):
+        raise ValueError(f"iou: mode must be 'iou' or 'iof', got {mode!r}")
+    # As MindSpore counts: a box has its last pixel too.
+    low, high = FUNCTIONS["maximum"](a[None, :, :2], b[:, None, :2]), FUNCTIONS["minimum"](a[None, :, 2:], b[:, None, 2:])
+    sides = FUNCTIONS["relu"](high - low + 1.0)
+    common = sides[..., 0] * sides[..., 1]
+    first, second = ((x[:, 2] - x[:, 0] + 1.0) * (x[:, 3] - x[:, 1] + 1.0) for x in (a, b))
+    return common / (first[None, :] + second[:, None] - common if mode == "iou" else second[:, None])

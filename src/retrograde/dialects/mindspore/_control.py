@@ -9,13 +9,10 @@ import numpy as np
 
 from ...core.value import Value
 from .._shared.control import counted, repeated, stacked
-from ._api import api
+from ._api import api, row
 
-
-@api(method=False)
-def depend(value: Any, expr: Any) -> Any:
-    """`value`; that `expr` has been computed before goes without saying here."""
-    return value
+depend = row("depend", lambda value, expr: value,
+    "`value`; that `expr` has been computed before goes without saying here.", method=False)  # fmt: skip
 
 
 @api("print_", method=False)
@@ -25,16 +22,9 @@ def print_(*input_x: Any) -> None:
         print(repr(x) if isinstance(x, Value) else x)
 
 
-@api(method=False)
-def tail(sequence: Any) -> Any:
-    """A tuple or list without its first element."""
-    return sequence[1:]
-
-
-@api(method=False)
-def switch_layer(index: Any, layers: Any) -> Any:
-    """One of several cells or functions, by its place; raises IndexError for a place that there is not."""
-    return layers[int(index)]
+tail = row("tail", lambda sequence: sequence[1:], "A tuple or list without its first element.", method=False)
+switch_layer = row("switch_layer", lambda index, layers: layers[int(index)],
+    "One of several cells or functions, by its place; IndexError where there is none.", method=False)  # fmt: skip
 
 
 @api(method=False)

@@ -1,4 +1,4 @@
-"""Tensors made from numbers: `ops.ones`, `zeros`, `full`, `arange`, `linspace`, `eye`, index lists, windows; `new_...`."""
+"""Tensors made from numbers: `ops.ones`, `zeros`, `full`, `arange`, `linspace`, `eye`; `new_...`."""
 
 from __future__ import annotations
 
@@ -217,34 +217,6 @@ _triangle("triu_indices", np.triu_indices)
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)
-
-
-# ------------------------------------------------------------------------------------------ windows
-
-
-def _window(name: str, make: Callable[..., np.ndarray], default: Any, *options: tuple[str, float]) -> None:
-    """A window function of `(window_length, periodic=True, ...)`; options are further parameters with their defaults."""
-
-    def f(window_length: Any, periodic: bool = True, *given: float, dtype: Any = None, **named: float) -> Tensor:
-        n = sizes(name, (number(window_length),))[0]
-        values = [named.get(key, given[i] if i < len(given) else value) for i, (key, value) in enumerate(options)]
-        window = make(n + 1, *values)[:-1] if periodic and n > 1 else make(n, *values)
-        return from_array(window.astype(_given(name, dtype, default)))
-
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The {name.removesuffix('_window')} window of a length; one period of it, if `periodic`."
-    api(method=False)(f)
-
-
-def _hamming(n: int, alpha: float, beta: float) -> np.ndarray:
-    return alpha - beta * np.cos(2 * np.pi * np.arange(n) / max(n - 1, 1)) if n > 1 else np.ones(n)
-
-
-_window("hamming_window", _hamming, float32, ("alpha", 0.54), ("beta", 0.46))
-_window("hann_window", np.hanning, as_dtype("float64"))
-_window("bartlett_window", np.bartlett, float32)
-_window("blackman_window", np.blackman, float32)
-_window("kaiser_window", np.kaiser, as_dtype("float64"), ("beta", 12.0))
 
 
 # ------------------------------------------------------------------------------------------ from NumPy, and memory

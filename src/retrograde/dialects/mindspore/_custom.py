@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled
+from ..._traceback import returned_at
 from ..._tree import TreeDef, flatten, unflatten
 from ...core.node import Slot
 from ...core.value import Value, dtype_of, make, shape_of
@@ -55,9 +56,9 @@ def custom(name: str, forward: Any, inputs: tuple[Any, ...], bprop: Any) -> Any:
             g = cotangents[k]
             douts[i] = make(Tensor, np.zeros(shape, np_dtype)) if g is None else g
         found = bprop(*inputs, unflatten(tree, full), unflatten(tree, douts))
-        gradients = _per_leaf(name, found, inputs, len(leaves))
+        gradients = _per_leaf(name, bprop, found, inputs, len(leaves))
         return [
-            fitting(f"{name}.bprop", gradients[i], i, tuple(shape_of(leaves[i])), dtype_of(leaves[i])) for i in positions
+            fitting(f"{name}.bprop", bprop, gradients[i], i, tuple(shape_of(leaves[i])), dtype_of(leaves[i])) for i in positions
         ]
 
     parts_bare = [None if isinstance(y, Value) else y for y in parts]
@@ -66,7 +67,7 @@ def custom(name: str, forward: Any, inputs: tuple[Any, ...], bprop: Any) -> Any:
     return unflatten(tree, parts)
 
 
-def _per_leaf(name: str, found: Any, inputs: tuple[Any, ...], count: int) -> list[Any]:
+def _per_leaf(name: str, bprop: Any, found: Any, inputs: tuple[Any, ...], count: int) -> list[Any]:
     """What bprop returned as a gradient for each of the `count` leaves of the inputs, which may be containers.
 
     It returns them one after the other, or as containers like the inputs; what comes after those of the inputs is left alone.
@@ -74,18 +75,18 @@ def _per_leaf(name: str, found: Any, inputs: tuple[Any, ...], count: int) -> lis
     if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], tuple) and isinstance(found[1], dict):
         found = found[0]  # with gradients of weights, which gradient functions take from the tape
     if found is None:
-        raise TypeError(f"{name}.bprop returned None; it returns the gradients of the inputs")
+        raise TypeError(f"{name}.bprop returned None; it returns the gradients of the inputs{returned_at(bprop)}")
     gradients = list(found) if isinstance(found, (tuple, list)) else [found]
     if len(gradients) >= len(inputs):
         like = [_leaves(g)[0] if isinstance(x, _CONTAINERS) else [g] for g, x in zip(gradients, inputs)]
         if all(len(g) == len(_leaves(x)[0]) for g, x in zip(like, inputs)):
             return [g for part in like for g in part]
     if len(gradients) < count:
-        raise RuntimeError(f"{name}.bprop returned {len(gradients)} gradients for {count} inputs of construct")
+        raise RuntimeError(function.count_text(f"{name}.bprop", bprop, len(gradients), count, "the inputs of construct"))
     return gradients
 
 
-def fitting(name: str, g: Any, i: int, wanted: tuple[int, ...], np_dtype: np.dtype) -> Any:
+def fitting(name: str, rule: Any, g: Any, i: int, wanted: tuple[int, ...], np_dtype: np.dtype) -> Any:
     """A gradient that the user's function `name` returned for input `i`, in the shape and dtype of the input."""
     if g is None:
         return None
@@ -96,7 +97,10 @@ def fitting(name: str, g: Any, i: int, wanted: tuple[int, ...], np_dtype: np.dty
     have = tuple(shape_of(g))
     if have != wanted:
         if not _stretched(wanted, have):
-            raise RuntimeError(f"{name} returned a gradient of shape {have} for input {i} of shape {wanted}")
+            raise RuntimeError(
+                f"{name} returned a gradient of shape {have} for input {i} of shape {wanted}; a gradient has the shape of "
+                f"what it is for{returned_at(rule)}"
+            )
         g = sum_to_shape(g, wanted)
     return g if dtype_of(g) == np_dtype else cast(g, dtype=np_dtype)
 

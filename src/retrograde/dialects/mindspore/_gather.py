@@ -1,4 +1,4 @@
-"""Elements by position and by mask: gather and scatter in their forms, select, sorting, uniqueness, triangles."""
+"""Elements by position and by mask: gather and scatter in their forms, select, segments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import selection as sel
 from ...ops import structural as st
-from ...ops import triangular
 from ...ops.scatter_reduce import scatter_reduce
 from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
 from .._shared.registry import defined
-from ._api import FUNCTIONS, METHODS, api
+from ._api import FUNCTIONS, METHODS, api, row
 from ._assign import write, written
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
@@ -367,47 +366,6 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
     return _scattered("index_put", self, places, values, "add" if accumulate else "update")
 
 
-def _replaced(x: Any, index: tuple[Any, ...], src: Any, op: str) -> Any:
-    """The tensor, copied, with a part written."""
-    src = tensor_argument(op, src, "src")
-    same_dtype(op, x, src)
-    out = st.copy(x)
-    target = inplace.view(st.getitem, out, index=index)
-    if tuple(shape_of(target)) != tuple(shape_of(src)):
-        src = st.broadcast_to(src, shape=tuple(shape_of(target)))
-    inplace.update(op, target, lambda: st.copy(src))
-    return out
-
-
-@api("select_scatter")
-def select_scatter(input: Any, src: Any, axis: int, index: int) -> Any:
-    """The tensor with the slice at a position along an axis replaced."""
-    x = tensor_argument("select_scatter", input)
-    i = axis_of("select_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (integer("select_scatter", "index", index),), src, "select_scatter")
-
-
-@api("slice_scatter")
-def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    """The tensor with the elements from `start` to before `end` along an axis replaced."""
-    x = tensor_argument("slice_scatter", input)
-    i = axis_of("slice_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (slice(start, end, step),), src, "slice_scatter")
-
-
-@api("diagonal_scatter")
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The tensor with a diagonal replaced."""
-    x = tensor_argument("diagonal_scatter", input)
-    a, b = axis_of("diagonal_scatter", dim1, x.ndim, "dim1"), axis_of("diagonal_scatter", dim2, x.ndim, "dim2")
-    given = tensor_argument("diagonal_scatter", src, "src")
-    old = triangular.diagonal(x, offset=offset, axis1=a, axis2=b)
-    if tuple(shape_of(old)) != tuple(shape_of(given)):
-        raise ValueError(f"diagonal_scatter: src must have shape {tuple(shape_of(old))}, got {given.shape}")
-    change = given - old  # in the common dtype of both, which the result has
-    return x + triangular.diagonal_embed(change, shape=tuple(shape_of(x)), offset=offset, axis1=a, axis2=b)
-
-
 # ------------------------------------------------------------------------------------------ masks
 
 
@@ -508,19 +466,6 @@ def counting_argwhere(x: Any) -> Any:
 api("argwhere")(lambda input: nonzero(input))
 
 
-@api(method=False)
-def one_hot(indices: Any, depth: Any, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Any:
-    """For each position a vector of `off_value` with `on_value` there, along a new axis."""
-    at = positions("one_hot", indices)
-    n = integer("one_hot", "depth", depth)
-    if n < 0:
-        raise ValueError(f"one_hot: depth must not be negative, got {n}")
-    i = axis_of("one_hot", axis, at.ndim + 1)
-    places = np.expand_dims(np.asarray(at._concrete("one_hot")), i)
-    chosen = places == np.arange(n).reshape([-1 if a == i else 1 for a in range(at.ndim + 1)])
-    return where(from_array(chosen), on_value, off_value)
-
-
 # ------------------------------------------------------------------------------------------ segments
 
 
@@ -569,10 +514,8 @@ def choose(self: Any, choices: Any, mode: str = "clip") -> Any:
     return FUNCTIONS["gather_elements"](parts, 0, places[None])[0]
 
 
-@api(function=False)
-def index(self: Any, indices: Any) -> Any:
-    """The elements that a list of index tensors picks."""
-    return self[tuple(indices)]
+index = row("index", lambda self, indices: self[tuple(indices)],
+    "The elements that a list of index tensors picks.", function=False)  # fmt: skip
 
 
 @api(function=False)

@@ -141,7 +141,9 @@ class _Grad:
         fitting = tuple(i for i in positions if i < count)
         call = Recording(self.fn, args, kwargs, fitting, weights)
         if self.asked is not None and count and (not positions or fitting != positions):
-            raise RuntimeError(f"{self.op}: grad_position {self.asked} does not fit a call with {count} arguments")
+            raise RuntimeError(
+                f"{self.op}: grad_position {self.asked} does not fit a call with {count} arguments; they are counted from 0"
+            )
         out = call.out
         outputs = differentiated(self.op, out, self.has_aux)
         found = call.pull(outputs, sens_for(self.op, outputs, sens) if self.sens_param else None)

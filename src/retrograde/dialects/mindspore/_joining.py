@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.notation import joined_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...ops import triangular
@@ -48,7 +49,7 @@ def _cat(op: str, tensors: Any, axis: Any) -> Any:
     i = axis_of(op, axis, n)
     shapes = [tuple(shape_of(x)) for x in parts]
     if not n or any(len(s) != n or s[:i] + s[i + 1 :] != shapes[0][:i] + shapes[0][i + 1 :] for s in shapes):
-        raise ValueError(f"{op}: shapes {shapes} differ in more than axis {i}")
+        raise ValueError(f"{op}: {joined_text(shapes, i)}")
     return st.concatenate(*parts, axis=i)
 
 
@@ -88,33 +89,6 @@ def block_diag(*inputs: Any) -> Any:
     if any(len(shape_of(x)) > 2 for x in parts):
         raise ValueError("block_diag: wanted tensors with at most two axes")
     return triangular.block_diagonal(*parts)
-
-
-def _at_least(name: str) -> None:
-    make = getattr(nps, name)
-
-    def f(inputs: Any) -> Any:
-        if isinstance(inputs, (tuple, list)):
-            return tuple(make(tensor_argument(name, x, "inputs")) for x in inputs)
-        return make(tensor_argument(name, inputs, "inputs"))
-
-    f.__doc__ = f"A tensor (or each of a list) with at least {name[-2]} axes."
-    api(name, method=False)(f)
-
-
-for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
-    _at_least(_name)
-
-
-@api(method=False)
-def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Any, ...]:
-    """The coordinates of a grid, from those along each of its axes."""
-    parts = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)) else inputs
-    if len(parts) < 2:
-        raise ValueError(f"meshgrid: wanted at least two Tensors, got {len(parts)}")
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
-    return tuple(native_creation.meshgrid(*(tensor_argument("meshgrid", x) for x in parts), indexing=indexing))
 
 
 @api(method=False)
@@ -287,3 +261,31 @@ def strided_slice(
         else:
             key.append(slice(None if begin_mask & bit else a, None if end_mask & bit else b, s))
     return x[tuple(key)]
+
+
+def _replaced(x: Any, index: tuple[Any, ...], src: Any, op: str) -> Any:
+    """The tensor, copied, with a part written."""
+    src = tensor_argument(op, src, "src")
+    same_dtype(op, x, src)
+    out = st.copy(x)
+    target = inplace.view(st.getitem, out, index=index)
+    if tuple(shape_of(target)) != tuple(shape_of(src)):
+        src = st.broadcast_to(src, shape=tuple(shape_of(target)))
+    inplace.update(op, target, lambda: st.copy(src))
+    return out
+
+
+@api("select_scatter")
+def select_scatter(input: Any, src: Any, axis: int, index: int) -> Any:
+    """The tensor with the slice at a position along an axis replaced."""
+    x = tensor_argument("select_scatter", input)
+    i = axis_of("select_scatter", axis, x.ndim)
+    return _replaced(x, (slice(None),) * i + (integer("select_scatter", "index", index),), src, "select_scatter")
+
+
+@api("slice_scatter")
+def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """The tensor with the elements from `start` to before `end` along an axis replaced."""
+    x = tensor_argument("slice_scatter", input)
+    i = axis_of("slice_scatter", axis, x.ndim)
+    return _replaced(x, (slice(None),) * i + (slice(start, end, step),), src, "slice_scatter")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.unwrap import constant
-from ...core.value import Value, dtype_of
+from ...core.value import dtype_of
 from ...learn import losses as formulas
 from ...learn.losses import check_reduction, reduced
 from ...ops import activation as act
@@ -19,17 +19,20 @@ from ...ops import reduction as rd
 from ...ops import selection as sel
 from ...ops import softmax as soft
 from ...ops import structural as st
+from ...ops.ctc import arrivals, with_blanks
+from .._shared.losses import Losses, lengths, one_shape, variance
 from ._api import api
 from ._dtype import int64
 from ._promote import FLOAT, FLOATING, NUMBER, pair, same_dtype, single, tensor_argument, to_dtype
 from ._reductions import mean
+from ._statistics import vector_norm
 from ._tensor import from_array
 
-_LOWEST = math.log(1e-12)
+LOWEST = math.log(1e-12)
 """What the logarithm of a probability of 0 counts as in `binary_cross_entropy`."""
 
 
-def _pair(
+def together(
     op: str, x: Any, y: Any, names: tuple[str, str] = ("input", "target"), same_shape: bool = True, one_dtype: bool = False,
     kinds: str = FLOATING,
 ) -> Any:  # fmt: skip
@@ -48,7 +51,7 @@ def _pair(
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The squared difference of input and target."""
     check_reduction("mse_loss", reduction)
-    x, y = _pair("mse_loss", input, target, same_shape=False, kinds=FLOAT)
+    x, y = together("mse_loss", input, target, same_shape=False, kinds=FLOAT)
     if x.shape == y.shape:
         return ls.mse_loss(x, y, reduction=reduction)
     return reduced(ew.square(x - y), reduction)
@@ -58,103 +61,75 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The absolute difference of input and target."""
     check_reduction("l1_loss", reduction)
-    x, y = _pair("l1_loss", input, target, same_shape=False, kinds=NUMBER)
+    x, y = together("l1_loss", input, target, same_shape=False, kinds=NUMBER)
     losses = ew.absolute(x - y)
     if reduction == "mean" and dtype_of(losses).kind in "iu":
         return mean(losses)
     return reduced(losses, reduction)
 
 
-def _positive(op: str, name: str, value: Any, kind: type[Exception] = ValueError) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{op}: {name} must be a float, got {type(value).__name__}")
-    if value <= 0:
-        raise kind(f"{op}: {name} must be positive, got {value}")
-    return float(value)
+_MEAN = "reduction='mean'"
+loss = Losses(check_reduction, offer=api(method=False))
+smooth_l1_loss = loss("smooth_l1_loss", "input, target, beta=1.0, reduction='none'", formulas.SMOOTH_L1, together,
+                      checks="beta: number > 0", error=RuntimeError)  # fmt: skip
 
 
-@api(method=False)
-def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Any:
-    """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
-    check_reduction("smooth_l1_loss", reduction)
-    x, y = _pair("smooth_l1_loss", input, target)
-    return ls.smooth_l1_loss(x, y, reduction=reduction, beta=_positive("smooth_l1_loss", "beta", beta, RuntimeError))
-
-
-@api(method=False)
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """Half the squared difference where it is at most delta, beyond delta times the absolute one less delta/2."""
-    check_reduction("huber_loss", reduction)
-    delta = _positive("huber_loss", "delta", delta)
-    x, y = _pair("huber_loss", input, target, same_shape=False, kinds=FLOAT)
+def _of_one_shape(op: str, input: Any, target: Any) -> tuple[Any, ...]:
+    x, y = together(op, input, target, same_shape=False, kinds=FLOAT)
     shape = np.broadcast_shapes(x.shape, y.shape)
-    x, y = (z if z.shape == shape else st.broadcast_to(z, shape=shape) for z in (x, y))
-    return ls.huber_loss(x, y, reduction=reduction, delta=delta)
+    return tuple(z if z.shape == shape else st.broadcast_to(z, shape=shape) for z in (x, y))
 
 
-@api(method=False)
-def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """log(1 + exp(-target * input)) for targets 1 and -1."""
-    check_reduction("soft_margin_loss", reduction)
-    x, y = _pair("soft_margin_loss", input, target)
-    return ls.soft_margin_loss(x, y, reduction=reduction)
+huber_loss = loss("huber_loss", f"input, target, {_MEAN}, delta=1.0", formulas.HUBER, _of_one_shape,
+                  checks="delta: number > 0")  # fmt: skip
+soft_margin_loss = loss("soft_margin_loss", f"input, target, {_MEAN}", formulas.SOFT_MARGIN, together)
 
 
 # ------------------------------------------------------------------------------------------ probabilities
 
 
-@api(method=False)
-def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Any:
-    """The cross entropy of probabilities and labels in [0, 1]."""
-    op = "binary_cross_entropy"
-    check_reduction(op, reduction)
-    x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
+def _alike(op: str, logits: Any, labels: Any) -> tuple[Any, Any]:
+    return together(op, logits, labels, ("logits", "labels"), one_dtype=True)
+
+
+def probabilities(op: str, logits: Any, labels: Any, weight: Any) -> tuple[Any, ...]:
+    x, y = _alike(op, logits, labels)
     if weight is not None:
         weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
-        if weight.shape != x.shape:
-            raise ValueError(f"{op}: weight must have the shape of logits, {x.shape}, got {weight.shape}")
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=_LOWEST)
+        one_shape(op, weight, x, ("weight", "logits"))
+    return x, y, weight
 
 
-@api(method=False)
-def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
-) -> Any:
-    """The cross entropy of the sigmoids of the input and targets in [0, 1]; positive targets may weigh pos_weight."""
-    op = "binary_cross_entropy_with_logits"
-    check_reduction(op, reduction)
-    x, y = _pair(op, input, target, one_dtype=True)
-    weight, pos_weight = (
-        None if w is None else to_dtype(tensor_argument(op, w, "weight"), x.dtype) for w in (weight, pos_weight)
+def logits(op: str, input: Any, target: Any, weight: Any, pos_weight: Any) -> tuple[Any, ...]:
+    x, y = together(op, input, target, one_dtype=True)
+    return (
+        x,
+        y,
+        *(None if w is None else to_dtype(tensor_argument(op, w, "weight"), x.dtype) for w in (weight, pos_weight)),
     )
-    return ls.binary_cross_entropy_with_logits(x, y, weight, pos_weight, reduction=reduction)
 
 
-@api(method=False)
-def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Any:
-    """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities and labels constant."""
-    x, y = _pair("kl_div", logits, labels, ("logits", "labels"), one_dtype=True)
-    return formulas.divergence(formulas.kl_divergence(x, constant(y)), reduction, "kl_div", x.shape)
+def _gaussian(op: str, x: Any, target: Any, var: Any) -> tuple[Any, ...]:
+    x, y = together(op, x, target, ("x", "target"), same_shape=False)
+    return x, y, variance(op, tensor_argument(op, var, "var"), x.shape, "var")
 
 
-@api(method=False)
-def gaussian_nll_loss(
-    x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-06, reduction: str = "mean"
-) -> Any:
-    """The negative log likelihood of a Gaussian with mean `x` and variance `var` (at least eps)."""
-    op = "gaussian_nll_loss"
-    x, y = _pair(op, x, target, ("x", "target"), same_shape=False)
-    if not isinstance(var, Value):
-        raise TypeError(f"{op}: var must be a Tensor, got {type(var).__name__}")
-    if var.shape != x.shape:
-        if var.shape == x.shape[:-1]:
-            var = st.reshape(var, shape=(*var.shape, 1))
-        elif var.shape[:-1] != x.shape[:-1] or var.shape[-1] != 1:
-            raise ValueError(f"{op}: var must have the shape {x.shape}, or 1 for its last axis, got {var.shape}")
-    if bool((var._concrete(op) < 0).any()):
-        raise ValueError(f"{op}: var must not be negative")
-    bounded = sel.maximum(var, np.asarray(eps, dtype_of(var)), ties="half")
-    return reduced(formulas.gaussian_nll(x, y, bounded, full, 0.0), reduction, op)
+def _gaussian_nll(x: Any, y: Any, var: Any, full: bool, eps: float) -> Any:
+    """As the formula, but the gradient does not pass to a variance that is raised to `eps`."""
+    return formulas.gaussian_nll(x, y, sel.maximum(var, np.asarray(eps, dtype_of(var)), ties="half"), full, 0.0)
+
+
+binary_cross_entropy = loss("binary_cross_entropy", f"logits, labels, weight=None, {_MEAN}", formulas.BINARY_CROSS_ENTROPY,
+                            probabilities, lowest=LOWEST)  # fmt: skip
+binary_cross_entropy_with_logits = loss(
+    "binary_cross_entropy_with_logits", f"input, target, weight=None, pos_weight=None, {_MEAN}",
+    formulas.BINARY_CROSS_ENTROPY_WITH_LOGITS, logits,
+)  # fmt: skip
+kl_div = loss("kl_div", f"logits, labels, {_MEAN}", formulas.KL_DIVERGENCE, _alike, constant="labels")
+gaussian_nll_loss = loss(
+    "gaussian_nll_loss", f"x, target, var, full=False, eps=1e-06, {_MEAN}", formulas.GAUSSIAN_NLL._replace(value=_gaussian_nll),
+    _gaussian,
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ margins
@@ -165,21 +140,20 @@ def _half_positive(x: Any) -> Any:
     return sel.maximum(x, np.asarray(0, dtype_of(x)), ties="half")
 
 
-@api(method=False)
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
-    op = "margin_ranking_loss"
-    x, y = _pair(op, input1, input2, ("input1", "input2"), one_dtype=True)
-    y1 = to_dtype(tensor_argument(op, target, "target"), x.dtype)
-    return reduced(formulas.margin_ranking(x, y, y1, float(margin)), reduction, op)
+def _ranked(op: str, input1: Any, input2: Any, target: Any) -> tuple[Any, ...]:
+    x, y = together(op, input1, input2, ("input1", "input2"), one_dtype=True)
+    return x, y, to_dtype(tensor_argument(op, target, "target"), x.dtype)
 
 
-@api(method=False)
-def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
-    op = "hinge_embedding_loss"
+def _masked(op: str, inputs: Any, targets: Any) -> tuple[Any, ...]:
     x, y = single(op, inputs, FLOATING), tensor_argument(op, targets, "targets")
-    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), _half_positive), reduction, op)
+    return x, y == 1, y != 1
+
+
+margin_ranking_loss = loss("margin_ranking_loss", f"input1, input2, target, margin=0.0, {_MEAN}", formulas.MARGIN_RANKING,
+                           _ranked)  # fmt: skip
+hinge_embedding_loss = loss("hinge_embedding_loss", f"inputs, targets, margin=1.0, {_MEAN}", formulas.HINGE_EMBEDDING, _masked,
+                            positive=_half_positive)  # fmt: skip
 
 
 @api(method=False)
@@ -199,46 +173,35 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any
     return inner(x, y) / ew.sqrt(sel.maximum(squares, np.asarray(eps * eps, dtype_of(x)), ties="first"))
 
 
-@api(method=False)
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1."""
-    op = "cosine_embedding_loss"
-    x, y = _pair(op, input1, input2, ("input1", "input2"), same_shape=False)
+def _vectors(op: str, input1: Any, input2: Any, target: Any) -> tuple[Any, ...]:
+    x, y = together(op, input1, input2, ("input1", "input2"), same_shape=False)
     target = tensor_argument(op, target, "target")
-    if not -1 <= margin <= 1:
-        raise ValueError(f"{op}: margin must lie in [-1, 1], got {margin}")
     if target.ndim + 1 != max(x.ndim, y.ndim):
         raise ValueError(f"{op}: a target of {target.ndim} axes goes with inputs of {target.ndim + 1}")
-    losses = formulas.cosine_embedding(
-        x, y, x.ndim - 1 if x.ndim == 1 else 1, target == 1, target == -1, float(margin), positive=_half_positive
-    )
-    return reduced(losses, reduction, op)
+    return x, y, 0 if x.ndim == 1 else 1, target == 1, target == -1
 
 
-@api(method=False)
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: Any = 1.0, p: float = 2, eps: float = 1e-06, swap: bool = False,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm along the last axis."""
-    from ._norms import vector_norm
-
-    op = "triplet_margin_loss"
-    a, b, c = (single(op, x, FLOATING) for x in (anchor, positive, negative))
-
-    def distance(x: Any, y: Any) -> Any:
-        return vector_norm(x - y + float(eps), p, -1)
-
-    return reduced(formulas.triplet(distance, a, b, c, float(margin), swap, act.relu), reduction, op)
+cosine_embedding_loss = loss("cosine_embedding_loss", f"input1, input2, target, margin=0.0, {_MEAN}", formulas.COSINE_EMBEDDING,
+                             _vectors, checks="margin in [-1, 1]", positive=_half_positive)  # fmt: skip
 
 
-@api(method=False)
-def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
-    """The binary cross entropy of the sigmoids of the input, averaged over the last axis."""
-    op = "multilabel_soft_margin_loss"
-    x, y = _pair(op, input, target)
-    weight = None if weight is None else to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
-    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction, op)
+def _three(op: str, anchor: Any, positive: Any, negative: Any) -> tuple[Any, ...]:
+    return tuple(single(op, x, FLOATING) for x in (anchor, positive, negative))
+
+
+def _distance(x: Any, y: Any, p: float, eps: float) -> Any:
+    return vector_norm(x - y + float(eps), p, -1)
+
+
+triplet_margin_loss = loss(
+    "triplet_margin_loss", f"anchor, positive, negative, margin=1.0, p: float = 2, eps=1e-06, swap=False, {_MEAN}",
+    formulas.TRIPLET, _three, distance=_distance, positive=act.relu,
+)  # fmt: skip
+
+
+def _labelled(op: str, input: Any, target: Any, weight: Any) -> tuple[Any, ...]:
+    x, y = together(op, input, target)
+    return x, y, None if weight is None else to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
 
 
 def _labels(op: str, x: Any, target: Any) -> Any:
@@ -248,28 +211,23 @@ def _labels(op: str, x: Any, target: Any) -> Any:
     return to_dtype(target, int64)
 
 
-@api(method=False)
-def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: Any = 1, weight: Any = None, reduction: str = "mean"
-) -> Any:
-    """The mean over classes of max(0, margin - x[target] + x[i])^p."""
-    op = "multi_margin_loss"
-    check_reduction(op, reduction)
-    if p not in (1, 2):
-        raise ValueError(f"{op}: p must be 1 or 2, got {p}")
+def _label_lists(op: str, input: Any, target: Any) -> tuple[Any, ...]:
     x = single(op, input, FLOATING)
-    if weight is not None:
-        weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
-    return lc.multi_margin_loss(x, _labels(op, x, target), weight, reduction=reduction, p=p, margin=float(margin))
+    return x, _labels(op, x, target)
 
 
-@api(method=False)
-def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The mean over classes of max(0, 1 - x[label] + x[i]) for each label before the first negative one."""
-    op = "multilabel_margin_loss"
-    check_reduction(op, reduction)
-    x = single(op, input, FLOATING)
-    return lc.multilabel_margin_loss(x, _labels(op, x, target), reduction=reduction)
+def _class_rows(op: str, input: Any, target: Any, weight: Any) -> tuple[Any, ...]:
+    x, y = _label_lists(op, input, target)
+    return x, y, None if weight is None else to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
+
+
+multilabel_soft_margin_loss = loss("multilabel_soft_margin_loss", f"input, target, weight=None, {_MEAN}",
+                                   formulas.MULTILABEL_SOFT_MARGIN, _labelled)  # fmt: skip
+multi_margin_loss = loss("multi_margin_loss", f"input, target, p=1, margin=1, weight=None, {_MEAN}", formulas.MULTI_MARGIN,
+                         _class_rows, checks="p in {1, 2}")  # fmt: skip
+multilabel_margin_loss = loss(
+    "multilabel_margin_loss", f"input, target, {_MEAN}", formulas.MULTILABEL_MARGIN, _label_lists
+)
 
 
 # ------------------------------------------------------------------------------------------ classes
@@ -307,7 +265,10 @@ def _check_labels(op: str, target: Any, classes: int, ignore_index: int) -> None
     if isinstance(array, np.ndarray):
         bad = (array != ignore_index) & ((array < 0) | (array >= classes))
         if bad.any():
-            raise RuntimeError(f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes")
+            raise RuntimeError(
+                f"{op}: label {array[bad].flat[0]} is out of range for {classes} classes, which are counted from 0 to "
+                f"{classes - 1}"
+            )
 
 
 def _weights(op: str, weight: Any, x: Any) -> Any:
@@ -351,7 +312,7 @@ def cross_entropy(
     logs = soft.log_softmax(x, axis=axis)
     if target.ndim < x.ndim:
         if dtype_of(target).kind not in "iu":
-            raise ValueError(f"{op}: target classes must be integers, got {target.dtype}")
+            raise ValueError(f"{op}: target classes must be integers, got {target.dtype}; convert them with .astype(ms.int32)")
         return _nll(op, logs, to_dtype(target, int64), weight, ignore_index, reduction, smoothing)
     if target.shape != x.shape or dtype_of(target).kind != "f":
         raise ValueError(f"{op}: target probabilities must be floating and have the shape {x.shape}, got {target!r}")
@@ -365,7 +326,7 @@ def cross_entropy(
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
     """For each row the cross entropy of softmax with (constant) label probabilities, and its derivative by the logits."""
     op = "SoftmaxCrossEntropyWithLogits"
-    x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
+    x, y = together(op, logits, labels, ("logits", "labels"), one_dtype=True)
     y = constant(y)
     if x.ndim != 2:
         raise ValueError(f"{op}: wanted rows of logits, got shape {x.shape}")
@@ -393,46 +354,23 @@ def ctc_loss(
 
     Also the logarithms (N, T, states) of the probabilities of having arrived in each state of the labels with blanks.
     """
-    from ...ops.ctc import ctc_loss as primitive
-    from ...ops.ctc import with_blanks
-
     op = "ctc_loss"
     check_reduction(op, reduction)
     x = single(op, log_probs, FLOATING)
     squeeze = x.ndim == 2
     if squeeze:
         x = st.reshape(x, shape=(x.shape[0], 1, x.shape[1]))
-    given = [np.asarray(tensor_argument(op, v, "lengths")._concrete(op)) for v in (targets, input_lengths, target_lengths)]
-    labels, frames, lengths = (np.atleast_2d(given[0]), np.atleast_1d(given[1]), np.atleast_1d(given[2]))
-    labels = np.where(np.arange(labels.shape[1]) < lengths[:, None], labels, blank)  # what comes behind is padding
+    frames, counts = (
+        lengths(op, name, tensor_argument(op, given, name), x.shape[1], ValueError)
+        for name, given in (("input_lengths", input_lengths), ("target_lengths", target_lengths))
+    )
+    labels = np.atleast_2d(tensor_argument(op, targets, "targets")._concrete(op)).astype(np.int64)
+    if len(labels) not in (1, x.shape[1]):
+        raise ValueError(f"{op}: wanted a row of labels for each of {x.shape[1]} elements, got shape {targets.shape}")
+    labels = np.where(np.arange(labels.shape[1]) < counts[:, None], labels, blank)  # what comes behind is padding
     if not 0 <= blank < x.shape[2]:
         raise ValueError(f"{op}: blank must be one of {x.shape[2]} classes, got {blank}")
-    states = with_blanks(labels.astype(np.int64), blank)
-    losses = primitive(x, states, frames.astype(np.int64),
-                       lengths.astype(np.int64), zero_infinity=bool(zero_infinity), normalised=True)  # fmt: skip
-    if reduction == "mean":
-        losses = rd.mean(ew.divide(losses, np.maximum(lengths, 1).astype(dtype_of(x))), axis=(0,), keepdims=False)
-    elif reduction == "sum":
-        losses = rd.sum(losses, axis=(0,), keepdims=False)
-    elif squeeze:
+    losses = formulas.ctc(x, labels, frames, counts, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+    if squeeze and reduction == "none":
         losses = st.reshape(losses, shape=())
-    return losses, from_array(_arrivals(np.asarray(x._concrete(op)), states))
-
-
-def _arrivals(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The forward variables of the loss: for each element (N, T, states)."""
-    n, count = labels.shape
-    out = np.full((n, x.shape[0], count), -np.inf, x.dtype)
-    skip = np.zeros(labels.shape, bool)
-    skip[:, 2:] = (labels[:, 2:] != labels[:, :-2]) & (np.arange(2, count) % 2 == 1)
-    emitted = np.take_along_axis(x, np.broadcast_to(labels, (x.shape[0], n, count)), axis=2)
-    out[:, 0, :2] = emitted[0, :, :2]
-    for t in range(1, x.shape[0]):
-        before = out[:, t - 1]
-        arrived = before.copy()
-        arrived[:, 1:] = np.logaddexp(arrived[:, 1:], before[:, :-1])
-        arrived[:, 2:] = np.where(skip[:, 2:], np.logaddexp(arrived[:, 2:], before[:, :-2]), arrived[:, 2:])
-        out[:, t] = arrived + emitted[t]
-    return out
-
-
+    return losses, from_array(arrivals(np.asarray(x._concrete(op)), with_blanks(labels, blank)))

@@ -1,4 +1,4 @@
-"""Sums, means, extremes, moments, norms and the like over axes, and their cumulative forms.
+"""Sums, means, extremes, moments, norms and the like over axes.
 
 A function of `ops` and the method of the same name often differ in parameter names; methods take both.
 """
@@ -16,19 +16,15 @@ from ...core.aval import Aval
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import reduction as rd
-from ...ops import scan
 from ...ops import selection as sel
 from ...ops import structural as st
-from ...ops.sorting import argcum, argmedian, pick
-from ...tensor import manipulation as nm
-from ...tensor import numpy_shapes as nps
-from ...tensor import quantiles
+from ...ops.sorting import pick
 from .._shared.axes import axes_of, axis_of, integer, spread
 from .._shared.registry import defined
 from ._api import api, row
 from ._binary import maximum, minimum
-from ._dtype import float32, int32, int64, only_dtype
-from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
+from ._dtype import int32, int64, only_dtype
+from ._promote import FLOATING, REAL, single, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
 _ndarray = np.ndarray
@@ -360,51 +356,6 @@ ptp = row("ptp", lambda self, axis=None, keepdims=False: amax(self, axis, keepdi
     "The greatest element less the smallest.", function=False)  # fmt: skip
 
 
-def _median(op: str, input: Any, axis: Any, keepdims: bool, ignore_nan: bool) -> tuple[Any, Any]:
-    x = single(op, input, "x..x")
-    shape = tuple(shape_of(x))
-    i = axis_of(op, axis, len(shape))
-    if not shape:
-        return st.copy(x), to_dtype(rd.argmax(st.reshape(x, shape=(1,)), axis=0, keepdims=False), int64)
-    at = argmedian(x, axis=i, ignore_nan=ignore_nan)
-    values = pick(x, at, axis=i, of="median")
-    if keepdims:
-        kept = (*shape[:i], 1, *shape[i + 1 :])
-        values, at = st.reshape(values, shape=kept), st.reshape(at, shape=kept)
-    return values, to_dtype(at, int64)
-
-
-median = row("median", lambda input, axis=-1, keepdims=False: _median("median", input, axis, keepdims, False),
-    "The median along an axis (the lower one of an even number) and its position.")  # fmt: skip
-nanmedian = row("nanmedian", lambda input, axis=-1, keepdims=False: _median("nanmedian", input, axis, keepdims, True),
-    "The median along an axis of the elements that are not nan, and its position.")  # fmt: skip
-
-
-def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool) -> Any:
-    x = single(op, input, FLOATING)
-    axes = tuple(range(x.ndim)) if axis is None else (axis_of(op, axis, x.ndim),)
-    places = np.asarray(q._concrete(op) if isinstance(q, Value) else q, dtype_of(x))
-    if ((places < 0) | (places > 1)).any():
-        raise ValueError(f"{op}: q must lie in [0, 1], got {places}")
-    rows = quantiles.as_rows(x, axes) if x.ndim else st.reshape(x, shape=(1,))
-    out = quantiles.interpolated(rows, places.reshape(-1), "linear", op == "nanquantile", ties="stable")
-    lead = places.shape[:1]
-    if keepdims:
-        kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
-        return st.reshape(out, shape=(*lead, *kept))
-    return out if lead else st.reshape(out, shape=tuple(shape_of(out))[1:])
-
-
-quantile = row("quantile", lambda input, q, axis=None, keepdims=False: _quantile("quantile", input, q, axis, keepdims),
-    "The q-th quantiles, interpolated linearly.")  # fmt: skip
-
-
-@api()
-def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The q-th quantiles of the elements that are not nan, interpolated linearly."""
-    return _quantile("nanquantile", input, q, axis, keepdims)
-
-
 # ------------------------------------------------------------------------------------------ moments
 
 
@@ -458,126 +409,10 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
 
 
 @api()
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariances of the rows, whose columns are observations with weights."""
-    x = single("cov", input, FLOAT)
-    if len(shape_of(x)) > 2:
-        raise ValueError(f"cov: wanted at most two axes, got shape {tuple(shape_of(x))}")
-    if len(shape_of(x)) < 2:
-        x = st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
-        scalar = True
-    else:
-        scalar = False
-    d = dtype_of(x)
-    n = shape_of(x)[1]
-    weights: Any = None
-    for w in (fweights, aweights):
-        if w is not None:
-            w = st.cast(tensor_argument("cov", w, "weights"), dtype=d)
-            weights = w if weights is None else weights * w
-    if weights is None:
-        total: Any = n
-        centre = _mean(x, axis=(1,), keepdims=True)
-        norm: Any = n - correction
-        deviations = x - centre
-        out = deviations @ st.transpose(deviations, axes=(1, 0)) / norm
-    else:
-        total = sum(weights)
-        centre = sum(x * weights, 1, True) / total
-        deviations = x - centre
-        if aweights is None:
-            norm = total - correction
-        else:
-            norm = total - correction * sum(weights * st.cast(aweights, dtype=d)) / total
-        out = (deviations * weights) @ st.transpose(deviations, axes=(1, 0)) / norm
-    return st.reshape(out, shape=()) if scalar else out
-
-
-@api()
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """The logarithm of the sum of exponentials over axes."""
     x = single("logsumexp", input, FLOATING)
     return rd.logsumexp(x, axis=_reduced("logsumexp", x, dim, "dim"), keepdims=_flag("logsumexp", "keepdim", keepdim))
-
-
-# ------------------------------------------------------------------------------------------ cumulative
-
-
-def _scanned(op: str, run: Any, x: Any, axis: Any, dtype: Any, kinds: str, name: str = "axis") -> Any:
-    x = single(op, _in_dtype(op, tensor_argument(op, x, "x"), dtype), kinds)
-    i = axis_of(op, axis, len(shape_of(x)), name)
-    if not shape_of(x):
-        return st.copy(x)
-    out = run(x, axis=i, reverse=False)
-    return out if dtype_of(out) == dtype_of(x) else st.cast(out, dtype=dtype_of(x))
-
-
-cumsum = row("cumsum", lambda x, axis, dtype=None: _scanned("cumsum", scan.cumsum, x, axis, dtype, NUMBER),
-    "The sums of the elements so far along an axis, in the dtype of the tensor.", method=False)  # fmt: skip
-
-
-@api("cumsum", function=False)
-@also_called(dim="axis")
-def _cumsum_method(self: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """The sums of the elements so far along an axis, of the flattened tensor without one; small integers as int32."""
-    if dtype is None and dtype_of(self).kind in "iub" and dtype_of(self).itemsize < 4:
-        dtype = int32
-    return cumsum(st.reshape(self, shape=(-1,)) if axis is None else self, 0 if axis is None else axis, dtype)
-
-
-@api()
-def cumprod(input: Any, dim: Any, dtype: Any = None) -> Any:
-    """The products of the elements so far along an axis; of integers and booleans in int64."""
-    x = _widest(tensor_argument("cumprod", input)) if dtype is None else input
-    return _scanned("cumprod", scan.cumprod, x, dim, dtype, NUMBER, "dim")
-
-
-@api()
-def logcumsumexp(input: Any, axis: int) -> Any:
-    """The logarithms of the sums of the exponentials so far along an axis."""
-    return _scanned("logcumsumexp", scan.logcumsumexp, input, axis, None, FLOATING)
-
-
-def _extremes_so_far(op: str, input: Any, axis: Any, largest: bool) -> tuple[Any, Any]:
-    x = single(op, input, "x..x")
-    i = axis_of(op, axis, len(shape_of(x)))
-    if not shape_of(x):
-        x = st.reshape(x, shape=(1,))
-    at = argcum(x, axis=i, largest=largest)
-    return pick(x, at, axis=i, of=op), to_dtype(at, int64 if largest else int32)
-
-
-@api()
-def cummax(input: Any, axis: int) -> tuple[Any, Any]:
-    """The greatest elements so far along an axis and their positions (the last of several)."""
-    return _extremes_so_far("cummax", input, axis, True)
-
-
-@api()
-def cummin(input: Any, axis: int) -> tuple[Any, Any]:
-    """The smallest elements so far along an axis and their positions (the last of several)."""
-    return _extremes_so_far("cummin", input, axis, False)
-
-
-@api()
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along an axis, taken n times, with tensors put before and behind first."""
-    x = tensor_argument("diff", x, "x")
-    if not shape_of(x):
-        raise TypeError("diff: the tensor must have at least one axis")
-    if integer("diff", "n", n) < 0:
-        raise ValueError(f"diff: n must not be negative, got {n}")
-    i = axis_of("diff", axis, len(shape_of(x)))
-    return nm.diff(x, n=n, axis=i, **{k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None})
-
-
-@api(method=False)
-def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
-    """The integral of samples along an axis by the trapezoidal rule; at points x, or, in float32, at distances dx."""
-    y = single("trapz", y, FLOAT)
-    y = to_dtype(y, float32) if x is None else y
-    x = x if x is None else tensor_argument("trapz", x, "x")
-    return nps.trapezoid(y, x, dx, axis_of("trapz", dim, len(shape_of(y)), "dim"))
 
 
 @api(function=False)

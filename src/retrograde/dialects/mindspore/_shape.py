@@ -1,9 +1,8 @@
-"""Shapes: reshaping, reordering, repeating, splitting and joining. What shares memory in MindSpore is a view here."""
+"""Shapes: reshaping, reordering, repeating, grids. What shares memory in MindSpore is a view here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,162 +11,20 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...tape import inplace
+from ...tensor import creation as native_creation
 from ...tensor import manipulation as nm
+from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
+from .._shared.shapes import broadcast, filled
 from ._api import api, row
-from ._dtype import as_dtype, only_dtype
-from ._promote import tensor_argument, to_dtype
-from ._tensor import Tensor, from_array
-
-Function = Callable[..., Any]
-
-# ------------------------------------------------------------------------------------------ what a tensor is
-
-
-@api(method=False)
-def shape(input_x: Any) -> tuple[int, ...]:
-    """The size along each axis."""
-    return tensor_argument("shape", input_x, "input_x").shape  # type: ignore[no-any-return]
-
-
-shape_ = api("shape_", method=False)(shape)
-
-
-@api(method=False)
-def size(input_x: Any) -> int:
-    """The number of elements."""
-    return tensor_argument("size", input_x, "input_x").size  # type: ignore[no-any-return]
-
-
-@api(method=False)
-def rank(input_x: Any) -> int:
-    """The number of axes."""
-    return tensor_argument("rank", input_x, "input_x").ndim  # type: ignore[no-any-return]
-
-
-@api()
-def numel(input: Any) -> int:
-    """The number of elements."""
-    return tensor_argument("numel", input).size  # type: ignore[no-any-return]
-
-
-api("nelement", function=False)(numel)
-
-
-@api("dim", "ndimension", function=False)
-def dim(self: Any) -> int:
-    """The number of axes."""
-    return self.ndim  # type: ignore[no-any-return]
-
-
-@api(method=False)
-def dyn_shape(input_x: Any) -> Any:
-    """The size along each axis as a tensor."""
-    return from_array(np.asarray(tensor_argument("dyn_shape", input_x).shape, np.int64))
-
-
-dtype = row("dtype", lambda x: tensor_argument("dtype", x, "x").dtype, "The dtype of the elements.", method=False)
-
-# ------------------------------------------------------------------------------------------ dtypes
-
-
-@api(method=False)
-def cast(input: Any, dtype: Any) -> Any:
-    """A tensor (or a number) in another dtype."""
-    d = only_dtype(dtype, "cast")
-    if isinstance(input, (bool, int, float, complex)):
-        return from_array(np.asarray(input).astype(d.np))
-    return to_dtype(tensor_argument("cast", input), d)
-
-
-astype = row("astype", lambda self, dtype, copy=True: _converted(self, as_dtype(dtype, "astype")),
-    "The tensor in another dtype; where it has that already, in the same memory.", function=False)  # fmt: skip
-
-
-def _converted(x: Any, d: Any) -> Any:
-    """A tensor in a dtype; in the same memory where it has that already, yet another object."""
-    return st.reshape(x, shape=tuple(shape_of(x))) if dtype_of(x) == d.np else to_dtype(x, d)
-
-
-@api()
-def type_as(input: Any, other: Any) -> Any:
-    """The tensor in the dtype of another."""
-    return to_dtype(tensor_argument("type_as", input), tensor_argument("type_as", other, "other").dtype)
-
-
-@api("to", function=False)
-def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """The tensor in a dtype; there is one device, the CPU. Raises ValueError for a word that names no kind of device."""
-    for word in args:
-        if isinstance(word, str) and word.split(":")[0].upper() not in ("CPU", "GPU", "ASCEND"):
-            raise ValueError(f"to: {word!r} is no device; a dtype is given as mindspore.float32 and the like")
-    found = kwargs.get("dtype", next((a for a in args if not isinstance(a, (str, bool)) and a is not None), None))
-    return self if found is None else _converted(self, as_dtype(found, "to"))
-
-
-def _conversion(method: str, name: str) -> None:
-    d = as_dtype(name)
-    api(method, function=False)(lambda self: _converted(self, d))
-
-
-for _method, _dtype in (
-    ("int", "int32"), ("long", "int64"), ("short", "int16"), ("byte", "uint8"), ("bool", "bool"), ("half", "float16"),
-    ("float", "float32"), ("double", "float64"), ("bfloat16", "bfloat16"),
-):  # fmt: skip
-    _conversion(_method, _dtype)
-
-
-@api("type", function=False)
-def type_method(self: Any, dtype: Any = None) -> Any:
-    """The name of the dtype, or the tensor in another."""
-    return str(self.dtype) if dtype is None else to_dtype(self, as_dtype(dtype, "type"))
-
-
-api("is_floating_point")(lambda input: tensor_argument("is_floating_point", input).dtype.category == 2)
-api("is_complex")(lambda input: tensor_argument("is_complex", input).dtype.category == 3)
-api("is_signed", function=False)(lambda self: dtype_of(self).kind in "ifc")
-api("is_contiguous", function=False)(lambda self: bool(self._concrete("is_contiguous").flags.c_contiguous))
-
-# ------------------------------------------------------------------------------------------ copies
-
-copy = row("copy clone", lambda self: st.copy(self),
-    "The tensor in memory of its own; the gradient passes.", function=False)  # fmt: skip
-deepcopy = row("deepcopy", lambda input_x: st.copy(tensor_argument("deepcopy", input_x)),
-    "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
-
-api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)))
-
-
-@api("contiguous", function=False)
-def contiguous(self: Any) -> Any:
-    """The tensor with its elements in order in memory: itself, if they are."""
-    array = self._a
-    if isinstance(array, np.ndarray) and array.flags.c_contiguous:
-        return self
-    out = st.copy(self)
-    if isinstance(out._a, np.ndarray):  # a copy keeps the order of what it copies
-        out._a = np.ascontiguousarray(out._a)
-    return out
-
-
-value = row("value", lambda self: self, "The tensor itself.", function=False)
+from ._promote import tensor_argument
+from ._tensor import Tensor
 
 # ------------------------------------------------------------------------------------------ reshaping
 
 
 def _reshaped(op: str, x: Any, sizes: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    if sizes.count(-1) > 1 or any(n < -1 for n in sizes):
-        raise ValueError(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {sizes}")
-    known = math.prod(n for n in sizes if n != -1)
-    count = math.prod(have)
-    if -1 in sizes:
-        if not known or count % known:
-            raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
-        sizes = tuple(count // known if n == -1 else n for n in sizes)
-    elif known != count:
-        raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
-    return inplace.view(st.reshape, x, shape=sizes)
+    return inplace.view(st.reshape, x, shape=filled(op, sizes, math.prod(shape_of(x)), ValueError))
 
 
 @api(method=False)
@@ -259,18 +116,8 @@ def squeeze(input: Any, axis: Any = None) -> Any:
 def broadcast_to(input: Any, shape: Any) -> Any:
     """The tensor repeated (in memory once) to a shape, where -1 stands for its own size."""
     x = tensor_argument("broadcast_to", input)
-    wanted = integers("broadcast_to", "shape", shape)
-    have = tuple(shape_of(x))
-    extra = len(wanted) - len(have)
-    if extra < 0:
-        raise ValueError(f"broadcast_to: the shape {wanted} has fewer axes than the tensor, {have}")
-    full = tuple(
-        have[i - extra] if n == -1 and i >= extra else n for i, n in enumerate(wanted)
-    )
-    for i, n in enumerate(full):
-        if n < 0 or (i >= extra and have[i - extra] not in (1, n)):
-            raise ValueError(f"broadcast_to: a tensor of shape {have} does not broadcast to {wanted}")
-    return inplace.view(st.broadcast_to, x, shape=full)
+    sizes = broadcast("broadcast_to", shape_of(x), integers("broadcast_to", "shape", shape), ValueError)
+    return inplace.view(st.broadcast_to, x, shape=sizes)
 
 
 @api("expand", function=False)
@@ -481,3 +328,29 @@ def resize(self: Any, *new_shape: Any) -> Any:
 
         flat = pad_constant(flat, widths=((0, count - self.size),), value=0)
     return st.reshape(flat[:count], shape=shape)
+
+
+def _at_least(name: str) -> None:
+    make = getattr(nps, name)
+
+    def f(inputs: Any) -> Any:
+        if isinstance(inputs, (tuple, list)):
+            return tuple(make(tensor_argument(name, x, "inputs")) for x in inputs)
+        return make(tensor_argument(name, inputs, "inputs"))
+
+    f.__doc__ = f"A tensor (or each of a list) with at least {name[-2]} axes."
+    api(name, method=False)(f)
+
+for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+    _at_least(_name)
+
+
+@api(method=False)
+def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Any, ...]:
+    """The coordinates of a grid, from those along each of its axes."""
+    parts = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)) else inputs
+    if len(parts) < 2:
+        raise ValueError(f"meshgrid: wanted at least two Tensors, got {len(parts)}")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    return tuple(native_creation.meshgrid(*(tensor_argument("meshgrid", x) for x in parts), indexing=indexing))

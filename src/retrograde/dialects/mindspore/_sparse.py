@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...core.value import dtype_of
+from ...learn import sparse as math
 from .._shared.axes import axis_of
 from .._shared.registry import defined
 from . import _repr
 from ._api import FUNCTIONS as F
 from ._api import api
-from ._dtype import Number, as_dtype, int32
-from ._promote import tensor_argument
+from ._dtype import Number, as_dtype
+from ._promote import pair, tensor_argument
 from ._tensor import Tensor, from_array
 
 _UNARY = """
@@ -93,14 +94,18 @@ class _Sparse:
         """The places of the values, one row each."""
         raise NotImplementedError
 
+    @property
+    def _places(self) -> np.ndarray:
+        """The same, one row for each axis."""
+        return self._coordinates().astype(np.int64).T
+
     def to_tuple(self) -> tuple[Any, ...]:
         """Positions, values and shape."""
         return (*(x for _, x in self._parts()), self.shape)
 
     def to_dense(self) -> Any:
         """The tensor with all its zeros; values in one place are added."""
-        places = from_array(self._coordinates().astype(np.int64))
-        return F["scatter_nd"](places, self.values, self.shape)
+        return math.dense(self._places, self.values, self.shape)
 
     def astype(self: _Self, dtype: Any) -> _Self:
         """The same with values in another dtype."""
@@ -116,8 +121,7 @@ class _Sparse:
     def _scaled(self: _Self, other: Any, f: Callable[[Any, Any], Any]) -> Any:
         """Values times (or over) the elements of a dense tensor in their places, or a number."""
         if isinstance(other, Tensor) and other.ndim:
-            places = from_array(self._coordinates().astype(np.int64))
-            other = F["gather_nd"](F["broadcast_to"](other, self.shape), places)
+            other = math.picked(F["broadcast_to"](other, self.shape), self._places)
         elif isinstance(other, _Sparse):
             return NotImplemented
         return self._with(f(self.values, other))
@@ -185,11 +189,8 @@ class COOTensor(_Sparse):
 
     def coalesce(self) -> COOTensor:
         """The same in the order of rows and columns, with values in one place added."""
-        places = self._coordinates()
-        flat = np.ravel_multi_index(tuple(places.T.astype(np.int64)), self.shape)
-        kept, first, groups = np.unique(flat, return_index=True, return_inverse=True)
-        values = F["unsorted_segment_sum"](self.values, from_array(groups.reshape(-1).astype(np.int32)), len(kept))
-        return COOTensor(from_array(places[first]), values, self.shape)
+        places, values = math.coalesced(self._places, self.values, self.shape)
+        return COOTensor(from_array(places.T.astype(dtype_of(self.indices))), values, self.shape)
 
     def to_csr(self) -> CSRTensor:
         """The same by rows; raises ValueError for other than two axes."""
@@ -197,9 +198,7 @@ class COOTensor(_Sparse):
             raise ValueError(f"COOTensor.to_csr: wanted two axes, got shape {self.shape}")
         sorted_ = self.coalesce()
         places = sorted_._coordinates()
-        counts = np.bincount(places[:, 0], minlength=self.shape[0])
-        kind = places.dtype
-        indptr = np.append(0, np.cumsum(counts)).astype(kind)
+        indptr = math.row_starts(places[:, 0], self.shape[0]).astype(places.dtype)
         return CSRTensor(from_array(indptr), from_array(places[:, 1].copy()), sorted_.values, self.shape)
 
     def add(self, other: COOTensor, thresh: Any) -> COOTensor:
@@ -286,8 +285,7 @@ class CSRTensor(_Sparse):
         return CSRTensor(self.indptr, self.indices, values, self.shape)
 
     def _rows(self) -> np.ndarray:
-        counts = np.diff(self.indptr._concrete("CSRTensor"))
-        return np.repeat(np.arange(self.shape[0]), counts).astype(dtype_of(self.indices))
+        return math.rows_of(self.indptr._concrete("CSRTensor")).astype(dtype_of(self.indices))
 
     def _coordinates(self) -> np.ndarray:
         return np.stack([self._rows(), self.indices._concrete("CSRTensor")], axis=1)
@@ -296,15 +294,12 @@ class CSRTensor(_Sparse):
         """The same with a row and column for each value."""
         return COOTensor(from_array(self._coordinates()), self.values, self.shape)
 
-    def _by_rows(self, x: Any) -> Any:
-        return F["unsorted_segment_sum"](x, from_array(self._rows().astype(np.int32)), self.shape[0])
-
     def mm(self, matrix: Any) -> Any:
         """The product with a dense (or CSR) matrix, which is dense. Raises ValueError where the shapes do not fit."""
         dense = matrix.to_dense() if isinstance(matrix, _Sparse) else tensor_argument("CSRTensor.mm", matrix, "matrix")
         if dense.ndim != 2 or dense.shape[0] != self.shape[1]:
             raise ValueError(f"CSRTensor.mm: matrices of shapes {self.shape} and {dense.shape} cannot be multiplied")
-        return self._by_rows(F["expand_dims"](self.values, 1) * F["gather"](dense, self.indices, 0))
+        return math.product(self._places, *pair("CSRTensor.mm", self.values, dense), self.shape[0])
 
     def mv(self, dense_vector: Any) -> Any:
         """The product with a matrix of one column."""
@@ -317,7 +312,7 @@ class CSRTensor(_Sparse):
         """The sums of the rows, as a column. Raises ValueError for another axis than 1 or -1."""
         if axis not in (1, -1):
             raise ValueError(f"CSRTensor.sum: axis must be 1 or -1, got {axis}")
-        return self._by_rows(F["expand_dims"](self.values, 1))
+        return F["expand_dims"](math.added(self.values, self._places[0], self.shape[0]), 1)
 
     def add(self, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:
         """alpha self + beta b. Raises TypeError for what is no CSRTensor."""
@@ -386,24 +381,18 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     if len(parts) < 2:
         raise ValueError(f"coo_concat: wanted at least two COOTensors, got {len(parts)}")
     axis = axis_of("coo_concat", concat_dim, parts[0].ndim, "concat_dim")
-    shape, places = list(parts[0].shape), []
-    shape[axis] = 0
-    for x in parts:
-        moved = x._coordinates().copy()
-        moved[:, axis] += shape[axis]
-        places.append(moved)
-        shape[axis] += x.shape[axis]
-    at = np.concatenate(places)
-    order = np.lexsort(at.T[::-1])
-    return COOTensor(from_array(at[order]), F["concat"]([x.values for x in parts], 0)[from_array(order)], tuple(shape))
+    at, shape = math.joined([x._places for x in parts], [x.shape for x in parts], axis)
+    order = np.lexsort(at[::-1])
+    places = from_array(at[:, order].T.astype(dtype_of(parts[0].indices)))
+    return COOTensor(places, F["concat"]([x.values for x in parts], 0)[from_array(order)], tuple(shape))
 
 
 @api(method=False)
 def dense_to_sparse_coo(tensor: Any) -> COOTensor:
     """The elements of a tensor that are not zero, with where they are."""
     x = tensor_argument("dense_to_sparse_coo", tensor, "tensor")
-    places = np.argwhere(x._concrete("dense_to_sparse_coo")).astype(np.int32)
-    return COOTensor(from_array(places), F["gather_nd"](x, from_array(places)), tuple(x.shape))
+    places = math.nonzero(x._concrete("dense_to_sparse_coo"), x.ndim)
+    return COOTensor(from_array(places.T.astype(np.int32)), math.picked(x, places), tuple(x.shape))
 
 
 @api(method=False)
@@ -420,14 +409,14 @@ api("to_csr", function=False)(dense_to_sparse_csr)
 def coo2csr(row_indices: Any, height: int) -> Any:
     """Where each of `height` rows begins, from the sorted rows of values."""
     rows = tensor_argument("coo2csr", row_indices, "row_indices")._concrete("coo2csr")
-    return from_array(np.append(0, np.cumsum(np.bincount(rows, minlength=height))).astype(rows.dtype))
+    return from_array(math.row_starts(rows, height).astype(rows.dtype))
 
 
 @api(method=False)
 def csr2coo(indptr: Any, value_count: int) -> Any:
     """The row of each of `value_count` values, from where the rows begin."""
     starts = tensor_argument("csr2coo", indptr, "indptr")._concrete("csr2coo")
-    found = np.repeat(np.arange(len(starts) - 1), np.diff(starts)).astype(starts.dtype)
+    found = math.rows_of(starts).astype(starts.dtype)
     if len(found) != value_count:
         raise ValueError(f"csr2coo: the rows hold {len(found)} values, not {value_count}")
     return from_array(found)
@@ -437,10 +426,8 @@ def csr2coo(indptr: Any, value_count: int) -> Any:
 def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
     """The softmax of each row over its values."""
     x = given("csr_softmax", logits, CSRTensor)
-    rows = from_array(x._rows().astype(int32.np))
-    largest = F["unsorted_segment_max"](x.values, rows, x.shape[0])
-    powers = F["exp"](x.values - largest[rows])
-    return x._with((powers / x._by_rows(powers)[rows]).astype(as_dtype(dtype, "csr_softmax")))  # type: ignore[no-any-return]
+    values = math.softmax(x._places[0], x.shape[0], x.values)
+    return x._with(values.astype(as_dtype(dtype, "csr_softmax")))  # type: ignore[no-any-return]
 
 
 @api(method=False)

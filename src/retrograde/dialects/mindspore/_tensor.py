@@ -206,7 +206,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def _one(self, op: str) -> np.ndarray:
         array = self._concrete(op)
         if array.size != 1:
-            raise ValueError(f"{op}: only a tensor with one element is a Python number, this one has {array.size}")
+            raise ValueError(
+                f"{op}: only a tensor with one element is a Python number, this one has {array.size}; reduce it first (any() and "
+                "all() give a truth)"
+            )
         return array
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

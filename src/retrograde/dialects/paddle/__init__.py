@@ -29,9 +29,10 @@ from ._size import Size
 from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
-from . import _conversion, _creation, _flags, _indexing, _internal, _operators, _paths, _repr, _sparse_tensor
+from . import _conversion, _creation, _flags, _indexing, _internal, _arithmetic, _paths, _repr, _sparse_tensor
 from . import _unary  # isort: skip  # before _binary, which gives its functions in-place forms
-from . import _binary, _gather, _joining, _products, _reductions, _shape, _sorting, _statistics, linalg, random, signal
+from . import _binary, _gather, _joining, _matmul, _reductions, _shape, _diagonals, _scans, _sorting, _statistics, _spectral
+from . import linalg, random, signal
 from . import _save_load
 
 __version__ = "3.3.1+retrograde." + _retrograde_version

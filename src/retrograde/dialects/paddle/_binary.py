@@ -14,14 +14,13 @@ from ...ops import elementwise as ew
 from ...ops import selection as sel
 from ...ops import special
 from ...ops import structural as st
-from ...ops.counting import isin as isin_op
 from ...ops.indexing import argwhere, take
 from . import _kernels
-from ._api import api, check_shape, write_out
+from ._api import api, check_shape, row, write_out
+from ._arithmetic import divide
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
-from ._operators import divide
-from ._promote import operand, pair, refuse, result_dtype, scalar_dtype, to_dtype
+from ._promote import operand, pair, scalar_dtype, to_dtype
 from ._tensor import from_array
 
 # ------------------------------------------------------------------------------------------ tables
@@ -47,10 +46,8 @@ def _in_double(name: str, op: Any, x: Any, y: Any) -> tuple[Any, np.dtype]:
     return op(x, y), d
 
 
-@api()
-def atan2(x: Any, y: Any, name: Any = None) -> Any:
-    """The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64."""
-    return _in_double("atan2", ew.atan2_undefined, x, y)[0]
+atan2 = row("atan2", lambda x, y, name=None: _in_double("atan2", ew.atan2_undefined, x, y)[0],
+    "The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64.")  # fmt: skip
 
 
 @api()
@@ -250,10 +247,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None, *, out
     return result if out is None else write_out("where", result, out)
 
 
-@api("where", function=False)
-def where_method(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
-    """`paddle.where(condition, x, y)`."""
-    return where(condition, x, y)
+where_method = row("where", lambda condition, x=None, y=None, name=None: where(condition, x, y),
+    "`paddle.where(condition, x, y)`.", function=False)  # fmt: skip
 
 
 @api("where_", method=True)
@@ -303,11 +298,3 @@ def equal_all(x: Any, y: Any, name: Any = None) -> Any:
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         return from_array(np.zeros((), bool))
     return cmp.equal(x, y).all()
-
-
-@api()
-def isin(x: Any, test_x: Any, assume_unique: bool = False, invert: bool = False, name: Any = None) -> Any:
-    """Whether each element of x is among those of `test_x`."""
-    if dtype_of(x) != dtype_of(test_x) and result_dtype("isin", x, test_x) is None:
-        raise refuse("isin", x.dtype, test_x.dtype)
-    return isin_op(x, test_x, invert=bool(invert))

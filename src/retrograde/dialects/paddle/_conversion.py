@@ -71,7 +71,9 @@ tolist = row("tolist", lambda x: numpy(x).tolist(),
 def _only(op: str, x: Tensor) -> Any:
     array = concrete(op, x)
     if array.size != 1:
-        raise AssertionError(f"{op}: wanted a Tensor with one element, this one has {array.size}")
+        raise AssertionError(
+            f"{op}: wanted a Tensor with one element, this one has {array.size}; reduce it first (any() and all() give a truth)"
+        )
     return array.reshape(()).item()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...core.notation import in_own_words
 from ...core.unwrap import concrete
 from ...core.value import Value
 from . import _dtype
@@ -67,7 +68,7 @@ def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarr
     try:
         array = canonical(np.array(_plain(data)))
     except ValueError as error:
-        raise ValueError(f"{op}: the data is no rectangular array of numbers: {error}") from None
+        raise ValueError(f"{op}: the data is no rectangular array of numbers: {in_own_words(str(error))}") from None
     if array.dtype not in FROM_NUMPY or (np_dtype is None and array.dtype in (np.uint32, np.uint64)):
         raise ValueError(f"{op}: tensors hold no data of NumPy's dtype {array.dtype}; convert it with astype() first")
     if array.dtype == np.uint16:  # how bfloat16 is written in NumPy's arrays, which have no such dtype

@@ -50,7 +50,7 @@ CustomPlace, IPUPlace = _no_place("CustomPlace"), _no_place("IPUPlace")
 
 
 def _no_device(op: str, device: Any) -> NoReturn:
-    raise ValueError(f"{op}: there is no device {device!r} here; tensors are on 'cpu'")
+    raise ValueError(f"{op}: retrograde's paddle dialect computes on the CPU and has no device {device!r}; use 'cpu'")
 
 
 def check_device(op: str, device: Any) -> None:

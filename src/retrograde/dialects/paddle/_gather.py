@@ -20,7 +20,7 @@ from ...ops.selection import keep, where
 from ...tensor import manipulation
 from .._shared.axes import axis_of, integers
 from .._shared.elementwise import constant
-from ._api import api
+from ._api import api, row
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, bool_
 from ._promote import scalar_dtype, single, to_dtype
@@ -376,10 +376,8 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
     return found
 
 
-@api()
-def argwhere(input: Any) -> Any:
-    """The positions of the elements that are not zero, one per row."""
-    return nonzero(input)
+argwhere = row("argwhere", lambda input: nonzero(input),
+    "The positions of the elements that are not zero, one per row.")  # fmt: skip
 
 
 @api()

@@ -1,4 +1,4 @@
-"""Joining tensors and taking them apart: concat, stack, split and their relatives."""
+"""Joining tensors and taking them apart: concat, stack, split and their relatives; parts of a tensor, also replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..._errors import ShapeError
-from ...core.value import Value, shape_of
+from ...core.notation import joined_text
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import indexing as ix
 from ...ops import manipulation as mani
 from ...ops import structural as st
 from ...ops.triangular import block_diagonal
@@ -18,7 +20,9 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers
 from ._api import api
 from ._binary import same_dtype
+from ._conversion import cast
 from ._promote import single
+from ._shape import _expanded, meshgrid, reshape, view
 
 
 def _tensors(op: str, x: Any) -> list[Any]:
@@ -41,7 +45,7 @@ def concat(x: Any, axis: Any = 0, name: Any = None) -> Any:
     given = [v for v, shape in zip(given, shapes) if shape != (0,)] or given[:1]
     rest = {(*shape[:i], *shape[i + 1 :]) for shape in shapes if shape != (0,)}
     if len(rest) > 1:
-        raise ValueError(f"concat: the shapes {[list(s) for s in shapes]} must agree in all axes but axis {i}")
+        raise ValueError(f"concat: {joined_text(shapes, i)}")
     return st.concatenate(*given, axis=i)
 
 
@@ -204,3 +208,129 @@ def unbind(input: Any, axis: Any = 0) -> list[Any]:
     if not shape_of(x):
         raise ValueError("unbind: a 0-d tensor has no axis to take apart")
     return list(manipulation.unstack(x, axis=axis_of("unbind", axis, len(shape_of(x)))))
+
+
+def _with_part(x: Any, part: Any, steps: Any) -> Any:
+    """x with the view that `steps` make of it replaced."""
+    return st.view_scatter(x, part, steps=steps)
+
+
+def _replaced(
+    op: str, x: Any, part: Any, primitive: Any, params: dict[str, Any], error: type[Exception] = RuntimeError
+) -> Any:
+    wanted = shape_of(primitive(x.detach(), **params))
+    part = single(op, part)
+    if tuple(shape_of(part)) != tuple(wanted):
+        raise error(f"{op}: the part to be replaced has shape {list(wanted)}, not {list(shape_of(part))}")
+    part = cast(part, x.dtype) if dtype_of(part) != dtype_of(x) else part
+    return _with_part(x, part, ((primitive, tuple(params.items())),))
+
+
+def _slices(op: str, x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> tuple[slice, ...]:
+    n = len(shape_of(x))
+    index: list[Any] = [slice(None)] * n
+    places = [axis_of(op, a, n) for a in integers(op, "axes", axes)]
+    firsts, lasts = integers(op, "starts", starts), integers(op, "ends", ends)
+    steps = (1,) * len(places) if strides is None else integers(op, "strides", strides)
+    if not len(places) == len(firsts) == len(lasts) == len(steps):
+        raise ValueError(f"{op}: axes, starts, ends and strides must be as many")
+    for i, first, last, step in zip(places, firsts, lasts, steps):
+        size = shape_of(x)[i]
+        if not step:
+            raise ValueError(f"{op}: a stride cannot be 0")
+        stop: int | None = last
+        if step < 0 and last < -size:
+            stop = None
+        index[i] = slice(first, stop, step)
+    return tuple(index)
+
+
+@api("slice")
+def slice_part(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
+    """The part of the tensor from a start to an end along some axes."""
+    x = single("slice", input)
+    return view(st.getitem, x, index=_slices("slice", x, axes, starts, ends, None))
+
+
+@api()
+def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
+    """The part of the tensor from a start to an end along some axes, by strides."""
+    x = single("strided_slice", x)
+    return view(st.getitem, x, index=_slices("strided_slice", x, axes, starts, ends, strides))
+
+
+@api()
+def slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
+    """The tensor with such a part replaced by another tensor."""
+    x = single("slice_scatter", x)
+    index = _slices("slice_scatter", x, axes, starts, ends, strides)
+    value = _expanded("slice_scatter", single("slice_scatter", value), tuple(shape_of(x.detach()[index])))
+    return _replaced("slice_scatter", x, value, st.getitem, {"index": index})
+
+
+@api()
+def select_scatter(x: Any, values: Any, axis: Any, index: Any, name: Any = None) -> Any:
+    """The tensor with the slice at a position along an axis replaced by another tensor."""
+    x = single("select_scatter", x)
+    i = axis_of("select_scatter", axis, len(shape_of(x)))
+    place = integer("select_scatter", "index", index)
+    if not -shape_of(x)[i] <= place < shape_of(x)[i]:
+        raise ValueError(f"select_scatter: index {place} is out of range for an axis of {shape_of(x)[i]}")
+    return _replaced("select_scatter", x, values, st.getitem, {"index": (slice(None),) * i + (place,)})
+
+
+@api()
+def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
+    """The part of `length` elements from `start` on along an axis."""
+    x = single("narrow", input)
+    i = axis_of("narrow", dim, len(shape_of(x)))
+    first, count = integer("narrow", "start", start), integer("narrow", "length", length)
+    size = shape_of(x)[i]
+    first += size if first < 0 else 0
+    if count < 0 or not 0 <= first <= size - count:
+        raise ValueError(f"narrow: {count} elements from {start} on do not lie within an axis of {size}")
+    return view(st.getitem, x, index=(slice(None),) * i + (slice(first, first + count),))
+
+
+@api()
+def crop(x: Any, shape: Any = None, offsets: Any = None, name: Any = None) -> Any:
+    """The part of a shape (-1: up to the end of an axis) that starts at `offsets` (0)."""
+    x = single("crop", x)
+    have = tuple(shape_of(x))
+    first = (0,) * len(have) if offsets is None else integers("crop", "offsets", offsets)
+    sizes = (-1,) * len(have) if shape is None else integers("crop", "shape", shape)
+    if len(first) != len(have) or len(sizes) != len(have):
+        raise ValueError(f"crop: shape and offsets need a number for each of {len(have)} axes")
+    index = []
+    for i, (a, n) in enumerate(zip(first, sizes)):
+        end = have[i] if n == -1 else a + n
+        if a < 0 or end > have[i]:
+            raise ValueError(f"crop: {n} elements from {a} on do not lie within axis {i} of {have[i]}")
+        index.append(slice(a, end))
+    return st.copy(st.getitem(x, index=tuple(index)))
+
+
+@api(method=False)
+def cartesian_prod(x: Any, name: Any = None) -> Any:
+    """All combinations of one element from each vector, in rows; of one vector, its elements."""
+    given = [single("cartesian_prod", v) for v in x]
+    if any(len(shape_of(v)) != 1 for v in given):
+        raise ValueError(f"cartesian_prod: wanted vectors, got shapes {[list(shape_of(v)) for v in given]}")
+    if len(given) == 1:
+        return st.copy(given[0])
+    return manipulation.stack([reshape(g, [-1]) for g in meshgrid(*given)], axis=1)
+
+
+@api()
+def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: Any = None) -> Any:
+    """The combinations of r elements of a vector, in rows."""
+    x = single("combinations", x)
+    if len(shape_of(x)) != 1:
+        raise TypeError(f"combinations: wanted a vector, got shape {list(shape_of(x))}")
+    if r < 0:
+        raise ValueError(f"combinations: r must not be negative, got {r}")
+    if r == 0:
+        return st.getitem(x, index=(slice(0, 0),))
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = np.array(list(pick(range(shape_of(x)[0]), r)), np.int64).reshape(-1, r)
+    return ix.take(x, rows, axis=0)

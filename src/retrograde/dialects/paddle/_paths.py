@@ -36,7 +36,9 @@ PATHS = {
     "metric.metrics": "metric",
     "nn.loss": "nn.layer.loss",
     "nn.layer.distance nn.layer.vision": "nn",
-    "nn.functional.distance nn.functional.extension nn.functional.input nn.functional.flash_attention": "nn.functional",
+    "nn.functional.activation nn.functional.common nn.functional.conv nn.functional.distance nn.functional.extension "
+    "nn.functional.flash_attention nn.functional.input nn.functional.loss nn.functional.norm nn.functional.pooling "
+    "nn.functional.vision": "nn.functional",
     "nn.initializer.assign nn.initializer.bilinear nn.initializer.constant nn.initializer.dirac nn.initializer.initializer "
     "nn.initializer.kaiming nn.initializer.normal nn.initializer.orthogonal nn.initializer.uniform nn.initializer.xavier":
         "nn.initializer",

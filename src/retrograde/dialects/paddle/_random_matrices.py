@@ -8,7 +8,7 @@ from ...core.value import dtype_of, shape_of
 from ...ops import linalg_orthogonal as orth
 from ...ops import linalg_spectral as spectral
 from ._api import api
-from ._operators import matmul
+from ._arithmetic import matmul
 from ._promote import single
 from ._tensor import from_array
 from .random import normal_array

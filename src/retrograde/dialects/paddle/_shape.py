@@ -1,11 +1,10 @@
-"""Shapes and the order of axes and elements: reshape, transpose, squeeze, expand, flip, roll, triangles, diagonals.
+"""Shapes and the order of axes and elements: reshape, transpose, squeeze, expand, flip, roll, grids.
 
 Most results are views: they share memory with the tensor they come from.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -13,19 +12,15 @@ import numpy as np
 
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
-from ...ops import indexing as ix
 from ...ops import manipulation as mani
 from ...ops import structural as st
-from ...ops import triangular as tri
-from ...ops.selection import where
 from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
-from .._shared.elementwise import constant
-from ._api import api
+from .._shared.shapes import broadcast, filled
+from ._api import api, row
 from ._binary import same_dtype
-from ._conversion import cast
 from ._dtype import as_dtype, dtype
 from ._inplace import become, rearranging
 from ._promote import single
@@ -39,24 +34,11 @@ view = inplace.view
 def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_keeps: bool = True) -> tuple[int, ...]:
     """A shape with 0 for "as it was" and one -1 for "what is left", in numbers; raises ValueError where it misfits."""
     count = math.prod(have)
-    found = list(shape)
     if zero_keeps and count:
-        for i, n in enumerate(found):
-            if n == 0:
-                if i >= len(have):
-                    raise ValueError(f"{op}: 0 at place {i} of {list(shape)} stands for an axis that is not there")
-                found[i] = have[i]
-    free = [i for i, n in enumerate(found) if n == -1]
-    if len(free) > 1 or any(n < -1 for n in found):
-        raise ValueError(f"{op}: a shape has at most one -1 and no other negative size, got {list(shape)}")
-    if free:
-        rest = math.prod(n for n in found if n != -1)
-        if (rest == 0 or count % rest) and (count or rest):
-            raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
-        found[free[0]] = count // rest if rest else 0
-    if math.prod(found) != count:
-        raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
-    return tuple(found)
+        if 0 in shape[len(have) :]:
+            raise ValueError(f"{op}: 0 in {list(shape)} stands for an axis that is not there")
+        shape = tuple(n or have[i] for i, n in enumerate(shape))
+    return filled(op, shape, count, ValueError, empty=True)
 
 
 @api()
@@ -95,10 +77,8 @@ def view_(x: Any, *sizes: Any, shape_or_dtype: Any = None, name: Any = None) -> 
     return view(st.reshape, x, shape=resolved("view", spread("view", given, "shape"), have))
 
 
-@api()
-def view_as(x: Any, other: Any, name: Any = None) -> Any:
-    """The elements in the shape of another tensor."""
-    return view_(x, list(shape_of(single("view_as", other))))
+view_as = row("view_as", lambda x, other, name=None: view_(x, list(shape_of(single("view_as", other)))),
+    "The elements in the shape of another tensor.")  # fmt: skip
 
 
 def _range(op: str, x: Any, start: Any, stop: Any) -> tuple[int, int]:
@@ -121,10 +101,7 @@ def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: Any = None) 
 rearranging("flatten", flatten)
 
 
-@api()
-def ravel(input: Any) -> Any:
-    """All elements in one axis."""
-    return flatten(input)
+ravel = row("ravel", lambda input: flatten(input), "All elements in one axis.")
 
 
 @api()
@@ -243,10 +220,8 @@ def swapaxes(x: Any, *perm: Any, axis0: Any = None, axis1: Any = None, name: Any
     return manipulation.swapaxes(x, *(axis_of("swapaxes", a, n, error=IndexError) for a in both))
 
 
-@api()
-def matrix_transpose(x: Any, name: Any = None) -> Any:
-    """With the last two axes exchanged."""
-    return single("matrix_transpose", x).mT
+matrix_transpose = row("matrix_transpose", lambda x, name=None: single("matrix_transpose", x).mT,
+    "With the last two axes exchanged.")  # fmt: skip
 
 
 @api()
@@ -269,18 +244,7 @@ def moveaxis(x: Any, source: Any, destination: Any, name: Any = None) -> Any:
 
 
 def _expanded(op: str, x: Any, shape: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    extra = len(shape) - len(have)
-    if extra < 0:
-        raise ValueError(f"{op}: a tensor of shape {list(have)} has more axes than {list(shape)}")
-    sizes = []
-    for i, n in enumerate(shape):
-        if n == -1 and i < extra:
-            raise ValueError(f"{op}: -1 at place {i} of {list(shape)} stands for an axis that is not there")
-        sizes.append(have[i - extra] if n == -1 else n)
-        if i >= extra and have[i - extra] not in (1, sizes[-1]):
-            raise ValueError(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(shape)}")
-    return st.copy(st.broadcast_to(x, shape=tuple(sizes)))
+    return st.copy(st.broadcast_to(x, shape=broadcast(op, shape_of(x), shape, ValueError)))
 
 
 @api("expand", "broadcast_to", seconds={"size": "shape"})
@@ -333,10 +297,8 @@ def tile(x: Any, repeat_times: Any, name: Any = None) -> Any:
     return manipulation.tile(x, times)
 
 
-@api("repeat", function=False)
-def repeat(input: Any, *repeats: Any) -> Any:
-    """Repeated along each axis as often as the numbers say."""
-    return tile(input, spread("repeat", repeats, "repeats"))
+repeat = row("repeat", lambda input, *repeats: tile(input, spread("repeat", repeats, "repeats")),
+    "Repeated along each axis as often as the numbers say.", function=False)  # fmt: skip
 
 
 @api()
@@ -387,230 +349,7 @@ def rot90(x: Any, k: int = 1, axes: Any = (0, 1), name: Any = None) -> Any:
     return mani.rot90(x, k=integer("rot90", "k", k), axes=(first, second))
 
 
-# ------------------------------------------------------------------------------------------ triangles, diagonals
-
-
-def _triangle(name: str, op: Any) -> None:
-    @api(name, in_place=True, out=True)
-    def f(x: Any, diagonal: int = 0, name: Any = None) -> Any:
-        """The elements of matrices on one side of a diagonal, zeros on the other."""
-        x = single(f.__name__, x)
-        if len(shape_of(x)) < 2:
-            raise ValueError(f"{f.__name__}: wanted at least 2 axes, got {len(shape_of(x))}")
-        return op(x, k=integer(f.__name__, "diagonal", diagonal))
-
-    f.__name__ = f.__qualname__ = name
-
-
-_triangle("tril", tri.tril)
-_triangle("triu", tri.triu)
-
-
-@api()
-def diag(x: Any, offset: int = 0, padding_value: float = 0, name: Any = None) -> Any:
-    """A matrix with a vector on a diagonal (and `padding_value` elsewhere), or the diagonal of a matrix."""
-    x = single("diag", x)
-    n = len(shape_of(x))
-    if n > 2:
-        raise ValueError(f"diag: wanted a vector or a matrix, got {n} axes")
-    if n == 2:
-        return tri.diagonal(x, offset=integer("diag", "offset", offset), axis1=0, axis2=1)
-    out = nps.diag(st.reshape(x, shape=(1,)) if n == 0 else x, int(offset))
-    if padding_value:
-        on = np.eye(shape_of(out)[0], k=int(offset), dtype=bool)
-        out = where(on, out, constant(padding_value, dtype_of(x)))
-    return out
-
-
-@api()
-def diagflat(x: Any, offset: int = 0, name: Any = None) -> Any:
-    """A matrix with the elements on a diagonal."""
-    return diag(flatten(x), offset)
-
-
-def _plane(op: str, x: Any, axis1: Any, axis2: Any) -> tuple[int, int]:
-    n = len(shape_of(x))
-    first, second = axis_of(op, axis1, n, error=IndexError), axis_of(op, axis2, n, error=IndexError)
-    if n < 2 or first == second:
-        raise ValueError(f"{op}: wanted two different axes, got {axis1} and {axis2} of {n}")
-    return first, second
-
-
-@api()
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
-    """The diagonal of two axes, as the last axis."""
-    x = single("diagonal", x)
-    first, second = _plane("diagonal", x, axis1, axis2)
-    return view(tri.diagonal, x, offset=integer("diagonal", "offset", offset), axis1=first, axis2=second)
-
-
-@api()
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
-    """The sum of a diagonal of two axes."""
-    x = single("trace", x)
-    if len(shape_of(x)) < 2:
-        raise IndexError(f"trace: wanted at least 2 axes, got {len(shape_of(x))}")
-    return diagonal(x, offset, axis1, axis2).sum(-1, dtype=None if dtype_of(x).kind == "b" else x.dtype)
-
-
-@api()
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices, in two new axes, with the last axis on their diagonal."""
-    x = single("diag_embed", input)
-    shape = tuple(shape_of(x))
-    first, second = (axis_of("diag_embed", d, len(shape) + 1) for d in (dim1, dim2))
-    if first == second:
-        raise ValueError(f"diag_embed: dim1 and dim2 are the same axis, {first}")
-    n = shape[-1] + abs(offset)
-    rest = iter(shape[:-1])
-    whole = tuple(n if i in (first, second) else next(rest) for i in range(len(shape) + 1))
-    return tri.diagonal_embed(x, shape=whole, offset=int(offset), axis1=first, axis2=second)
-
-
-def _with_part(x: Any, part: Any, steps: Any) -> Any:
-    """x with the view that `steps` make of it replaced."""
-    return st.view_scatter(x, part, steps=steps)
-
-
-@api()
-def diagonal_scatter(x: Any, y: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
-    """The tensor with a diagonal replaced by the elements of another."""
-    x = single("diagonal_scatter", x)
-    first, second = _plane("diagonal_scatter", x, axis1, axis2)
-    params = {"offset": int(offset), "axis1": first, "axis2": second}
-    return _replaced("diagonal_scatter", x, y, tri.diagonal, params, AssertionError)
-
-
-def _replaced(
-    op: str, x: Any, part: Any, primitive: Any, params: dict[str, Any], error: type[Exception] = RuntimeError
-) -> Any:
-    wanted = shape_of(primitive(x.detach(), **params))
-    part = single(op, part)
-    if tuple(shape_of(part)) != tuple(wanted):
-        raise error(f"{op}: the part to be replaced has shape {list(wanted)}, not {list(shape_of(part))}")
-    part = cast(part, x.dtype) if dtype_of(part) != dtype_of(x) else part
-    return _with_part(x, part, ((primitive, tuple(params.items())),))
-
-
-@api("fill_diagonal_tensor", function=False, in_place=True)
-def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: Any = None) -> Any:
-    """The tensor with the diagonal of two axes replaced by the elements of another."""
-    return diagonal_scatter(x, y, offset, dim1, dim2)
-
-
-@api("fill_diagonal_", function=False)
-def fill_diagonal_(x: Any, value: float, offset: int = 0, wrap: bool = False, name: Any = None) -> Any:
-    """Fill the diagonal with a number, in place; with `wrap`, a tall matrix gets it again below each gap of one row."""
-    shape = tuple(shape_of(x))
-    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        raise ValueError(f"fill_diagonal_: wanted a matrix, or axes of one length, got shape {list(shape)}")
-    mask = np.zeros(shape, bool)
-    if len(shape) > 2 or wrap:
-        np.fill_diagonal(mask, True, wrap=wrap)
-    else:
-        mask = np.eye(*shape, k=offset, dtype=bool)
-    return inplace.update("fill_diagonal_", x, lambda: where(mask, constant(value, dtype_of(x)), x))
-
-
-# ------------------------------------------------------------------------------------------ parts
-
-
-def _slices(op: str, x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> tuple[slice, ...]:
-    n = len(shape_of(x))
-    index: list[Any] = [slice(None)] * n
-    places = [axis_of(op, a, n) for a in integers(op, "axes", axes)]
-    firsts, lasts = integers(op, "starts", starts), integers(op, "ends", ends)
-    steps = (1,) * len(places) if strides is None else integers(op, "strides", strides)
-    if not len(places) == len(firsts) == len(lasts) == len(steps):
-        raise ValueError(f"{op}: axes, starts, ends and strides must be as many")
-    for i, first, last, step in zip(places, firsts, lasts, steps):
-        size = shape_of(x)[i]
-        if not step:
-            raise ValueError(f"{op}: a stride cannot be 0")
-        stop: int | None = last
-        if step < 0 and last < -size:
-            stop = None
-        index[i] = slice(first, stop, step)
-    return tuple(index)
-
-
-@api("slice")
-def slice_part(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
-    """The part of the tensor from a start to an end along some axes."""
-    x = single("slice", input)
-    return view(st.getitem, x, index=_slices("slice", x, axes, starts, ends, None))
-
-
-@api()
-def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
-    """The part of the tensor from a start to an end along some axes, by strides."""
-    x = single("strided_slice", x)
-    return view(st.getitem, x, index=_slices("strided_slice", x, axes, starts, ends, strides))
-
-
-@api()
-def slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
-    """The tensor with such a part replaced by another tensor."""
-    x = single("slice_scatter", x)
-    index = _slices("slice_scatter", x, axes, starts, ends, strides)
-    value = _expanded("slice_scatter", single("slice_scatter", value), tuple(shape_of(x.detach()[index])))
-    return _replaced("slice_scatter", x, value, st.getitem, {"index": index})
-
-
-@api()
-def select_scatter(x: Any, values: Any, axis: Any, index: Any, name: Any = None) -> Any:
-    """The tensor with the slice at a position along an axis replaced by another tensor."""
-    x = single("select_scatter", x)
-    i = axis_of("select_scatter", axis, len(shape_of(x)))
-    place = integer("select_scatter", "index", index)
-    if not -shape_of(x)[i] <= place < shape_of(x)[i]:
-        raise ValueError(f"select_scatter: index {place} is out of range for an axis of {shape_of(x)[i]}")
-    return _replaced("select_scatter", x, values, st.getitem, {"index": (slice(None),) * i + (place,)})
-
-
-@api()
-def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
-    """The part of `length` elements from `start` on along an axis."""
-    x = single("narrow", input)
-    i = axis_of("narrow", dim, len(shape_of(x)))
-    first, count = integer("narrow", "start", start), integer("narrow", "length", length)
-    size = shape_of(x)[i]
-    first += size if first < 0 else 0
-    if count < 0 or not 0 <= first <= size - count:
-        raise ValueError(f"narrow: {count} elements from {start} on do not lie within an axis of {size}")
-    return view(st.getitem, x, index=(slice(None),) * i + (slice(first, first + count),))
-
-
-@api()
-def crop(x: Any, shape: Any = None, offsets: Any = None, name: Any = None) -> Any:
-    """The part of a shape (-1: up to the end of an axis) that starts at `offsets` (0)."""
-    x = single("crop", x)
-    have = tuple(shape_of(x))
-    first = (0,) * len(have) if offsets is None else integers("crop", "offsets", offsets)
-    sizes = (-1,) * len(have) if shape is None else integers("crop", "shape", shape)
-    if len(first) != len(have) or len(sizes) != len(have):
-        raise ValueError(f"crop: shape and offsets need a number for each of {len(have)} axes")
-    index = []
-    for i, (a, n) in enumerate(zip(first, sizes)):
-        end = have[i] if n == -1 else a + n
-        if a < 0 or end > have[i]:
-            raise ValueError(f"crop: {n} elements from {a} on do not lie within axis {i} of {have[i]}")
-        index.append(slice(a, end))
-    return st.copy(st.getitem(x, index=tuple(index)))
-
-
-@api()
-def as_strided(x: Any, shape: Any, stride: Any, offset: int = 0, name: Any = None) -> Any:
-    """A view of the memory by a shape, strides and an offset, counted in elements."""
-    x = single("as_strided", x)
-    sizes, steps = integers("as_strided", "shape", shape), integers("as_strided", "stride", stride)
-    if len(sizes) != len(steps):
-        raise ValueError(f"as_strided: a stride for each of {len(sizes)} axes is needed, got {len(steps)}")
-    start = integer("as_strided", "offset", offset)
-    itemsize = dtype_of(x).itemsize
-    if start % itemsize:
-        raise ValueError(f"as_strided: the offset counts bytes and must be a multiple of {itemsize}, got {start}")
-    return view(mani.as_strided, x, shape=sizes, strides=steps, offset=start // itemsize)
+# ------------------------------------------------------------------------------------------ windows
 
 
 @api()
@@ -655,29 +394,3 @@ def meshgrid(*args: Any, indexing: str = "ij", **named: Any) -> list[Any]:
     if any(len(shape_of(x)) > 1 for x in vectors):
         raise ValueError(f"meshgrid: wanted vectors, got shapes {[list(shape_of(x)) for x in vectors]}")
     return list(nps.meshgrid(*vectors, indexing=indexing))
-
-
-@api(method=False)
-def cartesian_prod(x: Any, name: Any = None) -> Any:
-    """All combinations of one element from each vector, in rows; of one vector, its elements."""
-    given = [single("cartesian_prod", v) for v in x]
-    if any(len(shape_of(v)) != 1 for v in given):
-        raise ValueError(f"cartesian_prod: wanted vectors, got shapes {[list(shape_of(v)) for v in given]}")
-    if len(given) == 1:
-        return st.copy(given[0])
-    return manipulation.stack([reshape(g, [-1]) for g in meshgrid(*given)], axis=1)
-
-
-@api()
-def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: Any = None) -> Any:
-    """The combinations of r elements of a vector, in rows."""
-    x = single("combinations", x)
-    if len(shape_of(x)) != 1:
-        raise TypeError(f"combinations: wanted a vector, got shape {list(shape_of(x))}")
-    if r < 0:
-        raise ValueError(f"combinations: r must not be negative, got {r}")
-    if r == 0:
-        return st.getitem(x, index=(slice(0, 0),))
-    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = np.array(list(pick(range(shape_of(x)[0]), r)), np.int64).reshape(-1, r)
-    return ix.take(x, rows, axis=0)

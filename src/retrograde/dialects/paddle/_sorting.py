@@ -1,4 +1,4 @@
-"""Order: sort, topk, median, mode, quantiles, what is distinct, searching sorted sequences, and cumulative forms."""
+"""Order and counts: sort, topk, median, mode, quantiles, what is distinct, searching sorted sequences, histograms."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy as np
 
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
-from ...ops import counting, scan, sorting
+from ...ops import counting, sorting
 from ...ops import structural as st
 from ...ops.comparison import equal, isnan, logical_or
+from ...ops.counting import isin as isin_op
 from ...ops.reduction import any as any_op
 from ...ops.selection import where
-from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
 from .._shared.axes import axis_of, integer
-from ._api import FUNCTIONS, METHODS, api, take_over, write_out
-from ._dtype import float32, float64, int32, int64
+from ._api import api, row, write_out
+from ._data import number
+from ._dtype import float32, float64, int32
 from ._integers import carry
-from ._promote import FLOATED, single, to_dtype
-from ._reductions import in_dtype, index_dtype, kept, ordered, reduced
+from ._promote import refuse, result_dtype, single, to_dtype
+from ._reductions import index_dtype, kept, ordered, reduced
 from ._tensor import from_array
 
 TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
@@ -56,10 +57,7 @@ def argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = Fal
     return carry(at, values)
 
 
-@api(out=True)
-def msort(input: Any) -> Any:
-    """The elements in order along the first axis."""
-    return sort(input, 0)
+msort = row("msort", lambda input: sort(input, 0), "The elements in order along the first axis.", out=True)
 
 
 @api(out=True)
@@ -295,82 +293,84 @@ def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool
     return searchsorted(sorted_sequence, x, out_int32, right)
 
 
-# ------------------------------------------------------------------------------------------ cumulative forms
+# ------------------------------------------------------------------------------------------ counts
 
 
-def _flat(op: str, x: Any, axis: Any) -> tuple[Any, int | None]:
-    """The tensor and the axis along which to go on; without one, the flattened tensor."""
-    if axis is None:
-        return st.reshape(x, shape=(math.prod(shape_of(x)),)), 0
-    n = len(shape_of(x))
-    if not -max(n, 1) <= integer(op, "axis", axis) < max(n, 1):
-        error = ValueError if op == "cumprod" else IndexError
-        raise error(f"{op}: axis {axis} is out of range for a tensor with {n} axes")
-    return x, axis_of(op, axis, n) if n else None
+def _limits(op: str, array: np.ndarray, low: Any, high: Any) -> tuple[float, float]:
+    low, high = float(number(op, "min", low)), float(number(op, "max", high))
+    if high < low:
+        raise ValueError(f"{op}: max must not be less than min, got {low} and {high}")
+    if low == 0 and high == 0 and array.size:
+        low, high = float(array.min()), float(array.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError(f"{op}: the range of bins must be finite, got {low} to {high}")
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
-def _scanned(name: str, op: Any, x: Any, axis: Any) -> Any:
-    x, i = _flat(name, x, axis)
-    return st.copy(x) if i is None else op(x, axis=i, reverse=False)
-
-
-@api(in_place=True, out=True)
-def cumsum(x: Any, axis: Any = None, dtype: Any = None, name: Any = None) -> Any:
-    """The sums of the first 1, 2, ... elements along an axis, or of the flattened tensor; of integers in int64."""
-    x = in_dtype("cumsum", single("cumsum", x), dtype)
-    if dtype is None and dtype_of(x).kind in "iub":
-        x = to_dtype(x, int64)
-    return _scanned("cumsum", scan.cumsum, x, axis)
-
-
-@api(in_place=True, out=True)
-def cumprod(x: Any, dim: Any = None, dtype: Any = None, name: Any = None) -> Any:
-    """The products of the first 1, 2, ... elements along an axis, or of the flattened tensor."""
-    return _scanned("cumprod", scan.cumprod, in_dtype("cumprod", single("cumprod", x), dtype), dim)
-
-
-def _flattening(name: str, axis: str, f: Any) -> None:
-    """Let the in-place form of a scan make the tensor a flat one where no axis is given."""
-    general = METHODS[name + "_"]
-
-    def method(x: Any, *args: Any, **options: Any) -> Any:
-        if (args[0] if args else options.get(axis)) is not None or len(shape_of(x)) == 1:
-            return general(x, *args, **options)
-        inplace.check(name + "_", x)
-        take_over(x, f(x, *args, **options))
-        return x
-
-    method.__name__ = method.__qualname__ = name + "_"
-    method.__doc__ = general.__doc__
-    METHODS[name + "_"] = FUNCTIONS[name + "_"] = method
-
-
-_flattening("cumsum", "axis", cumsum)
-_flattening("cumprod", "dim", cumprod)
+def _bins(op: str, bins: Any) -> int:
+    if integer(op, "bins", bins) < 1:
+        raise ValueError(f"{op}: wanted a positive number of bins, got {bins}")
+    return int(bins)
 
 
 @api()
-def logcumsumexp(x: Any, axis: Any = None, dtype: Any = None, name: Any = None) -> Any:
-    """The logarithms of the cumulative sums of exponentials along an axis, or of the flattened tensor."""
-    x = in_dtype("logcumsumexp", single("logcumsumexp", x, FLOATED), dtype)
-    return _scanned("logcumsumexp", scan.logcumsumexp, x, axis)
+def histogram(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, weight: Any = None,
+              density: bool = False, name: Any = None) -> Any:  # fmt: skip
+    """How many elements (or how much weight) fall into each of equal bins between min and max, or the data's own ends.
+
+    Whole numbers, unless there are weights or the density is asked for.
+    """
+    array = concrete("histogram", single("histogram", input))
+    low, high = _limits("histogram", array, min, max)
+    weights = None if weight is None else concrete("histogram", weight).reshape(-1)
+    counts, _ = np.histogram(array.reshape(-1), _bins("histogram", bins), (low, high), bool(density), weights)
+    return from_array(counts.astype(np.float32 if density or weights is not None else np.int64))
 
 
-def _extremes_so_far(name: str, largest: bool) -> None:
-    @api(name)
-    def f(x: Any, axis: Any = None, dtype: Any = "int64", name: Any = None) -> tuple[Any, Any]:
-        """The extremes of the first 1, 2, ... elements along an axis (or flattened), and their last positions."""
-        op = f.__name__
-        d = index_dtype(op, dtype)
-        x, i = _flat(op, ordered(op, x), axis)
-        if i is None:
-            return st.copy(x), from_array(np.zeros((), d.np))
-        at = sorting.argcum(x, axis=i, largest=largest)
-        values = sorting.pick(x, at, axis=i, of=op)
-        return values, carry(to_dtype(at, d), values)
-
-    f.__name__ = f.__qualname__ = name
+@api()
+def histogram_bin_edges(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, name: Any = None) -> Any:
+    """The ends of the bins that `histogram` counts in."""
+    array = concrete("histogram_bin_edges", single("histogram_bin_edges", input))
+    low, high = _limits("histogram_bin_edges", array, min, max)
+    return from_array(np.linspace(low, high, _bins("histogram_bin_edges", bins) + 1, dtype=np.float32))
 
 
-_extremes_so_far("cummax", True)
-_extremes_so_far("cummin", False)
+@api()
+def histogramdd(x: Any, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None,
+                name: Any = None) -> Any:  # fmt: skip
+    """The histogram of points (the last axis holds coordinates) on a grid of bins, and the edges of each coordinate."""
+    array = concrete("histogramdd", single("histogramdd", x))
+    if array.ndim < 2:
+        raise ValueError(f"histogramdd: wanted points in the last of at least 2 axes, got {array.ndim}")
+    points = array.reshape(-1, array.shape[-1])
+    per = [concrete("histogramdd", b) if isinstance(b, Value) else b for b in bins] if isinstance(bins, (list, tuple)) \
+        else bins  # fmt: skip
+    limits = None if ranges is None else list(zip(ranges[::2], ranges[1::2]))
+    w = None if weights is None else concrete("histogramdd", weights).reshape(-1)
+    counts, edges = np.histogramdd(points, per, limits, bool(density), w)
+    return from_array(counts.astype(array.dtype)), [from_array(e.astype(array.dtype)) for e in edges]
+
+
+@api()
+def bincount(x: Any, weights: Any = None, minlength: int = 0, name: Any = None) -> Any:
+    """How often each number occurs in a vector of non-negative ints, or the sums of their weights."""
+    x = single("bincount", x)
+    if dtype_of(x).kind not in "iu":
+        raise TypeError(f"bincount: wanted integers, got {x.dtype}")
+    least = integer("bincount", "minlength", minlength)
+    if len(shape_of(x)) != 1 or least < 0 or (shape_of(x)[0] and int(concrete("bincount", x).min()) < 0):
+        raise ValueError("bincount: wanted a vector without negative numbers, and minlength >= 0")
+    if weights is None:
+        return counting.bincount(x, None, minlength=least)
+    if tuple(shape_of(weights)) != tuple(shape_of(x)):
+        raise ValueError(f"bincount: {list(shape_of(weights))} weights for {list(shape_of(x))} numbers")
+    found = counting.bincount(x, weights, minlength=least)
+    return to_dtype(found, float64 if dtype_of(weights) == float64.np else float32)
+
+
+@api()
+def isin(x: Any, test_x: Any, assume_unique: bool = False, invert: bool = False, name: Any = None) -> Any:
+    """Whether each element of x is among those of `test_x`."""
+    if dtype_of(x) != dtype_of(test_x) and result_dtype("isin", x, test_x) is None:
+        raise refuse("isin", x.dtype, test_x.dtype)
+    return isin_op(x, test_x, invert=bool(invert))

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._shared import sparse as math
+from ...learn import sparse as math
+from .._shared.sparse import Kept
 from . import _repr
 from ._api import api, submodule
 from ._device import CPU
@@ -27,7 +28,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     return FUNCTIONS_OF
 
 
-class SparseTensor:
+class SparseTensor(Kept):
     """Values at the places that an integer array names, a row for each sparse axis; `by_rows` says that it is a CSR matrix, or
     a batch of them, whose values are in order."""
 
@@ -61,19 +62,9 @@ class SparseTensor:
     # -------------------------------------------------------------------- what it is
 
     @property
-    def shape(self) -> Size:
+    def shape(self) -> Size:  # type: ignore[override]
         """The size along each axis."""
         return Size(self._shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._v.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._shape)
 
     dim = ndimension = property(lambda self: lambda: self.ndim)
 
@@ -86,14 +77,6 @@ class SparseTensor:
     def layout(self) -> str:
         """The name of the layout."""
         return "SPARSE_CSR" if self._by_rows else "SPARSE_COO"
-
-    def sparse_dim(self) -> int:
-        """How many axes the places run over."""
-        return len(self._places)
-
-    def dense_dim(self) -> int:
-        """How many axes each value has."""
-        return self.ndim - len(self._places)
 
     def nnz(self) -> int:
         """How many values are kept."""
@@ -116,10 +99,6 @@ class SparseTensor:
         return False
 
     is_selected_rows = is_dist = is_dense
-
-    def is_coalesced(self) -> bool:
-        """Whether each place is named once, in order."""
-        return self._coalesced
 
     def is_same_shape(self, y: Any) -> bool:
         """Whether another tensor has the same shape."""
@@ -164,22 +143,6 @@ class SparseTensor:
     def stop_gradient(self, wanted: bool) -> None:
         self._v.stop_gradient = wanted
 
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the values were not computed from others that want a gradient."""
-        return self._v.is_leaf  # type: ignore[no-any-return]
-
-    @property
-    def grad_fn(self) -> Any:
-        """The operation that a gradient reaches first from here."""
-        return self._v.grad_fn
-
-    @property
-    def grad(self) -> Any:
-        """The gradient at the same places, None before the first backward pass."""
-        g = self._v.grad
-        return None if g is None else self.with_values(g)
-
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zero, or forget it."""
         self._v.clear_gradient(set_to_zero)
@@ -196,10 +159,6 @@ class SparseTensor:
             same = isinstance(grad_tensor, SparseTensor) and np.array_equal(grad_tensor._places, self._places)
             grad_tensor = grad_tensor._v if same else math.picked(as_dense(grad_tensor), self._places)
         self._v.backward(grad_tensor, retain_graph)
-
-    def detach(self) -> SparseTensor:
-        """The same without history."""
-        return self.with_values(self._v.detach())
 
     def clone(self) -> SparseTensor:
         """A copy, through which gradients pass."""
@@ -237,10 +196,6 @@ class SparseTensor:
 
     cast = astype
 
-    def cpu(self) -> SparseTensor:
-        """This tensor, which is on the CPU."""
-        return self
-
     def numpy(self) -> np.ndarray:
         """Raises ValueError: the elements that are not kept are no part of it."""
         raise refused("numpy")
@@ -259,14 +214,8 @@ class SparseTensor:
 
     __str__ = __repr__
 
-    def __hash__(self) -> int:
-        return id(self)
-
     def __bool__(self) -> bool:
         raise refused("the truth value")
-
-    def __len__(self) -> int:
-        return self._shape[0]
 
 
 def refused(what: str) -> ValueError:

@@ -189,7 +189,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if not isinstance(gradient, Tensor):
             raise ValueError(f"grad: wanted a Tensor or None, got {type(gradient).__name__}")
         if gradient.shape != self.shape:
-            raise ValueError(f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}")
+            raise ValueError(
+                f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}; a gradient has the "
+                "shape of what it is for"
+            )
         if self._grad is None and self._grad_stops is None:
             self._grad_stops = True
         self._grad = make(Tensor, gradient._a.copy() if type(gradient._a) is np.ndarray else gradient._a)

@@ -64,21 +64,6 @@ def _lengths(op_name: str, x: Any, s: Any, axes: Any) -> tuple[Any, tuple[int, .
     return sizes, order
 
 
-def _hfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
-    if not axes or not shape_of(x):
-        raise ValueError("fft.hfftn: there is no axis to transform")
-    length = s[-1] if s is not None else 2 * (shape_of(x)[axes[-1]] - 1)
-    sizes = [shape_of(x)[a] for a in axes] if s is None else list(s)
-    sizes[-1] = length // 2 + 1
-    return op.hfftn(op.resized(x, axes, tuple(sizes)), axes=axes, n=length, norm=norm)
-
-
-def _ihfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
-    if not axes or not shape_of(x):
-        raise ValueError("fft.ihfftn: there is no axis to transform")
-    return op.ihfftn(x if s is None else op.resized(x, axes, tuple(s)), axes=axes, norm=norm) + 0.0
-
-
 def _several(name: str, f: Any, *, two: bool) -> Any:
     default: Any = (-2, -1) if two else None
 
@@ -90,7 +75,11 @@ def _several(name: str, f: Any, *, two: bool) -> Any:
         if two and axes is not None and len(axes) != 2:
             raise ValueError(f"fft.{op_name}: wanted two axes, got {list(axes)}")
         sizes, order = _lengths(op_name, x, s, axes)
+        if not order and "hfft" in op_name:
+            raise ValueError(f"fft.{op_name}: there is no axis to transform")
         found = f(x, s=sizes, axes=order, norm=norm)
+        if op_name[:2] == "ih":
+            found = found + 0.0  # as above
         return found if out is None else write_out(op_name, found, out)
 
     return defined(name, function)
@@ -99,14 +88,12 @@ def _several(name: str, f: Any, *, two: bool) -> Any:
 fft, ifft, rfft, irfft, hfft, ihfft = (
     _one(name, getattr(native, name)) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 )
-fft2, ifft2, rfft2, irfft2 = (
-    _several(name + "2", getattr(native, name + "n"), two=True) for name in ("fft", "ifft", "rfft", "irfft")
+fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = (
+    _several(name + "2", getattr(native, name + "n"), two=True) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 )
-fftn, ifftn, rfftn, irfftn = (
-    _several(name + "n", getattr(native, name + "n"), two=False) for name in ("fft", "ifft", "rfft", "irfft")
+fftn, ifftn, rfftn, irfftn, hfftn, ihfftn = (
+    _several(name + "n", getattr(native, name + "n"), two=False) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 )
-hfft2, hfftn = _several("hfft2", _hfftn, two=True), _several("hfftn", _hfftn, two=False)
-ihfft2, ihfftn = _several("ihfft2", _ihfftn, two=True), _several("ihfftn", _ihfftn, two=False)
 
 
 def _frequencies(name: str, f: Any) -> Any:

@@ -12,8 +12,8 @@ from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from .._shared.registry import defined
 from ._api import attributes
+from ._arithmetic import METHODS as _METHODS
 from ._gather import gather
-from ._operators import METHODS as _METHODS
 from ._promote import single
 from ._tensor import from_array
 from .random import default_generator

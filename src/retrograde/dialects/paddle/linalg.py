@@ -23,14 +23,15 @@ from ...tensor import linalg as native
 from .._shared.arguments import raising
 from .._shared.axes import axes_of, integer, integers
 from ._api import REGISTRY, api, attributes, row, write_out
+from ._arithmetic import matmul
 from ._binary import same_dtype
+from ._diagonals import diagonal
 from ._dtype import FROM_NUMPY, int32
-from ._operators import matmul
-from ._products import cross, vecdot
+from ._matmul import cross, vecdot
 from ._promote import single, to_dtype
 from ._random_matrices import pca_lowrank, svd_lowrank
 from ._reductions import in_dtype
-from ._shape import diagonal, matrix_transpose
+from ._shape import matrix_transpose
 from ._statistics import corrcoef, cov
 from ._tensor import from_array
 

@@ -28,9 +28,9 @@ from ._tensor import Tensor, install_methods
 # The topic files, each a set of functions and methods (one line each).
 from . import _creation
 from . import _unary
-from . import _pointwise
+from . import _arithmetic
 from . import _comparison
-from . import _selection
+from . import _binary
 from . import _conversion
 from . import _complex
 from . import special

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.dual import DualArray
+from ...core.notation import called
 from ...core.value import Value, dtype_of
 from ...tape import inplace
 from .._shared.registry import Message, Registry, named, near, owned, submodule
@@ -21,7 +22,7 @@ def check_cast(name: str, result: Value, target: Value) -> None:
     have, want = dtype_of(result), dtype_of(target)
     if have != want and not can_cast(FROM_NUMPY[have], FROM_NUMPY[want]):
         raise RuntimeError(
-            f"{name}: the result has dtype {FROM_NUMPY[have]!r}, which cannot be stored in a tensor of dtype "
+            f"{called(name)}: the result has dtype {FROM_NUMPY[have]!r}, which cannot be stored in a tensor of dtype "
             f"{FROM_NUMPY[want]!r}; convert the tensor first, or use the out-of-place form"
         )
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._shared.sparse import row_starts, rows_of
+from ...learn.sparse import row_starts, rows_of
 from ._api import METHODS, api
 from ._creation import as_tensor
 from ._graph_nodes import show_as
-from ._size import Size
+from ._size import Size, check_device
 from ._sparse_tensor import ANSWERS, SparseTensor, filled, unsupported
 from ._tensor import Tensor, from_array
 
@@ -52,22 +52,17 @@ class CompressedTensor(SparseTensor):
         """`torch.sparse_csr` or `torch.sparse_csc`."""
         return LAYOUTS[self._by_columns]
 
-    def sparse_dim(self) -> int:
-        """The number of axes that are compressed."""
-        return 2
-
-    def _places(self, plain: bool) -> Tensor:
+    def _indices_of(self, plain: bool) -> Tensor:
         """Where each row (or column) begins among the elements, or the places of these along the other axis."""
         axis = int(self._by_columns)
-        positions = np.asarray(self._i._a)
         if plain:
-            return from_array(positions[1 - axis].copy())
-        return from_array(row_starts(positions[axis], self.shape[axis]))
+            return from_array(self._places[1 - axis].copy())
+        return from_array(row_starts(self._places[axis], self.shape[axis]))
 
     def _of(self, what: str, by_columns: bool, plain: bool) -> Tensor:
         if self._by_columns is not by_columns:
             raise RuntimeError(f"{what}: this matrix is compressed along the other axis")
-        return self._places(plain)
+        return self._indices_of(plain)
 
     def crow_indices(self) -> Tensor:
         """Where each row begins among the elements, and their number; raises RuntimeError for compressed columns."""
@@ -112,17 +107,13 @@ class CompressedTensor(SparseTensor):
             )
         return self
 
-    def with_values(self, values: Tensor, name: str | None = None) -> SparseTensor:
+    def with_values(self, values: Tensor, name: str | None = None) -> CompressedTensor:
         """Other values at the same positions, computed under the name of a node."""
         return CompressedTensor(self._i, values if name is None else show_as(values, name), self.shape, self._by_columns)
 
     def clone(self) -> SparseTensor:
         """A copy."""
         return self.with_values(self._v.clone())
-
-    def detach(self) -> SparseTensor:
-        """The same elements without history."""
-        return self.with_values(self._v.detach())
 
     def transpose(self, dim0: int, dim1: int) -> SparseTensor:
         """The other axis first: compressed rows become compressed columns."""
@@ -145,7 +136,7 @@ class CompressedTensor(SparseTensor):
 
     def parts(self) -> tuple[Any, ...]:
         """What a file holds of this matrix: both kinds of indices, the values, the shape."""
-        return self._places(False), self._places(True), self._values(), self.shape
+        return self._indices_of(False), self._indices_of(True), self._values(), self.shape
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return CompressedTensor, (self._i, self._v, tuple(self.shape), self._by_columns)
@@ -154,8 +145,8 @@ class CompressedTensor(SparseTensor):
         outer, inner = ("ccol", "row") if self._by_columns else ("crow", "col")
         indent = " " * 7
         facts = [f"values={self._numbers(self._v, 14)}", f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()]
-        text = f"tensor({outer}_indices={self._numbers(self._places(False), 20)},\n"
-        text += f"{indent}{inner}_indices={self._numbers(self._places(True), 19)},\n{indent}"
+        text = f"tensor({outer}_indices={self._numbers(self._indices_of(False), 20)},\n"
+        text += f"{indent}{inner}_indices={self._numbers(self._indices_of(True), 19)},\n{indent}"
         return filled(text, facts, indent) + ")"
 
 
@@ -170,7 +161,7 @@ def compressed(x: SparseTensor, by_columns: bool = False) -> CompressedTensor:
     x = x.coalesce()
     if not by_columns:
         return CompressedTensor(x._i, x._v, x.shape)
-    order = from_array(np.lexsort(np.asarray(x._i._a)).astype(np.int64))
+    order = from_array(np.lexsort(x._places).astype(np.int64))
     return CompressedTensor(x._i.index_select(1, order), x._v.index_select(0, order), x.shape, True)
 
 
@@ -248,6 +239,7 @@ def sparse_csr_tensor(
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed rows: row i has the elements `crow_indices[i]` to `crow_indices[i + 1]`, in the
     columns `col_indices`. Raises RuntimeError where these do not go together."""
+    check_device("sparse_csr_tensor", device)
     return _made("sparse_csr_tensor", crow_indices, col_indices, values, size, dtype, requires_grad, False)
 
 
@@ -257,6 +249,7 @@ def sparse_csc_tensor(
     pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed columns; see `sparse_csr_tensor`."""
+    check_device("sparse_csc_tensor", device)
     return _made("sparse_csc_tensor", ccol_indices, row_indices, values, size, dtype, requires_grad, True)
 
 

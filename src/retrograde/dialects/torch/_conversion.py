@@ -100,8 +100,15 @@ cpu = row("cpu", lambda self, memory_format=None: self, "This tensor, which is o
 
 @api(function=False)
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """Raises RuntimeError: there is no CUDA device."""
+    """Raises AssertionError: there is no CUDA device."""
     check_device("cuda", "cuda" if device is None else device)
+    return self
+
+
+@api(function=False)
+def xpu(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """Raises AssertionError: there is no such device."""
+    check_device("xpu", "xpu" if device is None or isinstance(device, int) else device)
     return self
 
 

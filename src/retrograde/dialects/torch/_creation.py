@@ -58,7 +58,10 @@ def tensor(
         return data.clone().to(dtype or data.dtype).requires_grad_(requires_grad)  # type: ignore[no-any-return]
     array = data_array(data, None if dtype is None else np_dtype_of("tensor", dtype))
     if requires_grad and array.dtype.kind in "iub":
-        raise RuntimeError(f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}")
+        raise RuntimeError(
+            f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}; pass "
+            "dtype=torch.float32, or write 1. for 1"
+        )
     return from_array(array, requires_grad)
 
 
@@ -254,6 +257,7 @@ def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> n
 def _filled_like(name: str, value: int, doc: str) -> Any:
     def f(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
           memory_format: Any = None) -> Tensor:  # fmt: skip
+        check_device(name, device)
         return from_array(_alike(name, input, dtype, memory_format, value), requires_grad)
 
     return api(method=False)(defined(name, f, doc))
@@ -268,6 +272,7 @@ empty_like = _filled_like("empty_like", 0, "A tensor of the shape and dtype of a
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """A tensor of the shape and dtype of another with every element `fill_value`."""
+    check_device("full_like", device)
     if isinstance(fill_value, Value):
         fill_value = fill_value.item()
     value = number_array("full_like", fill_value, _like_dtype("full_like", input, dtype))

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._traceback import called_function
 from ...backend.canonical import canonical
+from ...core.notation import in_own_words
 from ...core.value import Value, dtype_of
 from . import _dtype
 from ._dtype import FROM_NUMPY, dtype
@@ -26,7 +28,7 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
             shape.append(n)
             continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
+            raise TypeError(f"{called_function() or op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
         n = operator.index(n)
         if n < 0:
             raise RuntimeError(f"{op}: a size cannot be negative, got {n}")
@@ -151,7 +153,7 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
             return canonical(_whole(data, np_dtype))
         return canonical(np.array(data, dtype=np_dtype))
     except ValueError as error:
-        raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {error}") from None
+        raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {in_own_words(str(error))}") from None
     except TypeError as error:
         raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
 

@@ -83,7 +83,7 @@ def get_float32_matmul_precision() -> str:
 
 @api(method=False)
 def set_default_device(device: Any) -> None:
-    """Accept the CPU; raise RuntimeError for another device."""
+    """Accept the CPU; raise what PyTorch's build for the CPU does for another device."""
     check_device("set_default_device", device)
 
 
@@ -100,10 +100,23 @@ def _module(name: str, doc: str, **members: Any) -> types.ModuleType:
     return module
 
 
-def _no_cuda(*args: Any, **kwargs: Any) -> Any:
-    raise RuntimeError(
-        "retrograde's torch dialect computes on the CPU; guard CUDA calls with torch.cuda.is_available()"
-    )
+def _refusal(module: str, error: type[Exception]) -> Any:
+    """A function that raises as those do that need a device, which there is none of."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise error(
+            f"retrograde's torch dialect computes on the CPU; guard calls of torch.{module} with torch.{module}.is_available()"
+        )
+
+    return refuse
+
+
+_no_cuda = _refusal("cuda", RuntimeError)
+
+
+def _asking(module: str, names: str, error: type[Exception]) -> dict[str, Any]:
+    """Functions by name that refuse."""
+    return dict.fromkeys(names.split(), _refusal(module, error))
 
 
 def _cuda_class(name: str) -> type:
@@ -179,11 +192,12 @@ def _range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
 cuda = _module(
     "cuda", "`torch.cuda`: answers that there is no CUDA device.", is_available=lambda: False, device_count=lambda: 0,
     is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
-    synchronize=lambda device=None: None, empty_cache=lambda: None, current_device=_no_cuda, get_device_name=_no_cuda,
-    is_bf16_supported=lambda *args, **kwargs: False, get_device_properties=_no_cuda, get_device_capability=_no_cuda,
-    set_device=_no_cuda, current_stream=_no_cuda, graph=_no_cuda,
+    synchronize=lambda device=None: None, empty_cache=lambda: None, is_bf16_supported=lambda *args, **kwargs: False,
+    set_device=_no_cuda, device=_no_cuda, graph=_no_cuda, default_generators=(), get_arch_list=list, seed=lambda: None,
+    **_asking("cuda", "current_device get_device_name get_device_properties get_device_capability current_stream "
+              "default_stream get_rng_state initial_seed mem_get_info init", AssertionError),
     **{name: _cuda_class(name) for name in ("CUDAGraph", "Event", "Stream", "StreamContext")},
-    stream=_no_cuda, get_rng_state=_no_cuda,
+    stream=_no_cuda,
     get_rng_state_all=list, set_rng_state_all=lambda new_states: None, seed_all=lambda: None, ipc_collect=lambda: None,
     memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
     max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
@@ -195,6 +209,7 @@ cuda = _module(
 accelerator = _module(
     "accelerator", "`torch.accelerator`: answers that there is none.", is_available=lambda: False,
     device_count=lambda: 0, current_accelerator=lambda check_available=False: None, synchronize=lambda device=None: None,
+    **_asking("accelerator", "current_device_index set_device_index current_stream set_stream device_index", RuntimeError),
 )  # fmt: skip
 cpu = _module(
     "cpu", "`torch.cpu`: the one device there is.", is_available=lambda: True, device_count=lambda: 1,
@@ -202,8 +217,19 @@ cpu = _module(
     amp=_module("cpu.amp", "`torch.cpu.amp`: `torch.amp` for the CPU.", autocast=_cpu_autocast,
                 GradScaler=_cpu_scaler),
 )  # fmt: skip
-mps = _module("mps", "`torch.mps`: answers that there is no such device.", is_available=lambda: False)
-xpu = _module("xpu", "`torch.xpu`: answers that there is no such device.", is_available=lambda: False)
+mps = _module(
+    "mps", "`torch.mps`: answers that there is no such device.", is_available=lambda: False, device_count=lambda: 0,
+    manual_seed=lambda seed: None,
+    **_asking("mps", "synchronize empty_cache get_rng_state set_rng_state seed current_allocated_memory "
+              "driver_allocated_memory", RuntimeError),
+)  # fmt: skip
+xpu = _module(
+    "xpu", "`torch.xpu`: answers that there is no such device.", is_available=lambda: False, device_count=lambda: 0,
+    is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None, empty_cache=lambda: None,
+    memory_allocated=_no_device, max_memory_allocated=_no_device, is_bf16_supported=lambda *args, **kwargs: False,
+    **_asking("xpu", "current_device get_device_name get_device_properties get_device_capability current_stream "
+              "get_rng_state initial_seed mem_get_info init synchronize", AssertionError),
+)  # fmt: skip
 backends = _module(
     "backends", "`torch.backends`: what is switched on of PyTorch's libraries (nothing).",
     cudnn=_module("backends.cudnn", "", deterministic=False, benchmark=False, enabled=True, allow_tf32=True,

@@ -82,7 +82,8 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     for name, other, off_axis in others:
         if math.prod(shape) and (len(other) or 1) != (len(shape) or 1):
             raise RuntimeError(
-                f"{op}: the index of shape {list(shape)} and {name} of shape {list(other)} must have as many dimensions"
+                f"{op}: the index of shape {list(shape)} and {name} of shape {list(other)} must have as many dimensions; "
+                "give the shorter one an axis with unsqueeze()"
             )
         if any(k > m and not (off_axis and i == axis) for i, (k, m) in enumerate(zip(shape, other))):
             raise RuntimeError(
@@ -233,6 +234,9 @@ _LONG_ONLY = {"index_fill": IndexError, "index_copy": RuntimeError}
 
 def _vector(op: str, index: Any) -> Any:
     """A 1-d index as an operand (0-d counts as one element)."""
+    place = getattr(index, "_a", None)
+    if type(place) is _ndarray and place.dtype is _INT64 and place.ndim == 1 and not index._level:
+        return place
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
     if dtype_of(index) not in INDEX_DTYPES:
@@ -324,12 +328,13 @@ _index_fill_anew = in_place_form("index_fill_", index_fill)
 
 def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """`index_fill` written into this tensor; returns it."""
-    if not isinstance(value, Value) and isinstance(self, Value) and len(shape_of(self)):
-        axis = axis_of("index_fill", dim, len(shape_of(self)))
+    if not isinstance(value, Value) and isinstance(self, Value) and (shape := shape_of(self)):
+        axis = axis_of("index_fill", dim, len(shape))
         given = _vector("index_fill", index)
-        if type(given) is _ndarray and ix.outside(given, shape_of(self)[axis]) is None:
+        if type(given) is _ndarray and ix.outside(given, shape[axis]) is None:
             number, place = _value("index_fill", self, value), (slice(None),) * axis + (given,)
-            if inplace.write_part("index_fill_", self, place, number, ix.index_put.prim, ix.put_params(axis), number, given):
+            prim, params, edges = ix.index_put.prim, ix.put_params(axis), (None, None)
+            if inplace.write_part("index_fill_", self, place, number, prim, params, edges, number, given):
                 return show_as(self, "IndexFillBackward0")
     return _index_fill_anew(self, dim, index, value)
 

@@ -62,7 +62,9 @@ def _only(op: str, x: Value, error: type[Exception] = ValueError) -> np.ndarray:
     if type(array) is not _ndarray:
         array = concrete(op, x)
     if array.size != 1:
-        raise error(f"{op}: wanted a tensor with one element, this one has {array.size}")
+        raise error(
+            f"{op}: wanted a tensor with one element, this one has {array.size}; tolist() gives all, sum() or mean() one"
+        )
     return array
 
 
@@ -99,7 +101,8 @@ def _to_bool(self: Tensor) -> bool:
     array = concrete("bool", self)
     if array.size != 1:
         raise RuntimeError(
-            f"bool: the truth of a tensor with {array.size} elements is ambiguous; use any() or all() of it"
+            f"bool: the truth of a tensor with {array.size} elements is ambiguous; use any() or all() of it, or where() to "
+            "choose for each"
         )
     return bool(array.item())
 
@@ -133,7 +136,7 @@ def _to_index(self: Tensor) -> int:
     a = self._a
     array = a if type(a) is _ndarray else concrete("index", self)
     if array.dtype.kind not in "iu" or array.size != 1:
-        raise TypeError("only a tensor with one integer element can be used as an index")
+        raise TypeError("only a tensor with one integer element can be used as an index, or as a count; convert it with int()")
     return int(array.item())
 
 
@@ -183,7 +186,9 @@ def _index_tensor(e: Any) -> Any:
         if kind == np.uint8:
             warnings.warn("indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=4)
             return concrete("index", e).astype(bool)
-        raise IndexError(f"tensors used as indices must be int64, int32 or bool, not {_dtype.FROM_NUMPY[kind]}")
+        raise IndexError(
+            f"tensors used as indices must be int64, int32 or bool, not {_dtype.FROM_NUMPY[kind]}; convert them with .long()"
+        )
     if isinstance(e, np.bool_) or not isinstance(e, (list, tuple, range, _ndarray)):
         raise _bad_index(e)
     array = e if isinstance(e, _ndarray) else data_array(list(e) if isinstance(e, range) else e)
@@ -462,9 +467,16 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if place is not None:
             _write(self, place, value)
             return
+    kind = type(index)
     if not isinstance(value, Value):
         value = _written(value, dtype_of(self))
-    kind = type(index)
+    elif kind is int or (kind is slice and _plain_slice(index)) or (kind is tuple and _is_basic(index) == 1):
+        place = (
+            (index, Ellipsis) if kind is int else (index,) if kind is slice
+            else index if Ellipsis in index else (*index, Ellipsis)
+        )  # fmt: skip
+        if inplace.write_slice("x[...] = value", self, place, value):
+            return
     if kind is bool:
         if not index:
             return  # nothing is written, of whatever shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -9,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import LOOKED_AT
 from ...core.specialise import binder
 from ...core.unwrap import concrete
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
@@ -131,22 +133,28 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
         if type(first) is _ndarray and -first.ndim - 1 <= dim <= first.ndim:
-            dtype = first.dtype
+            dtype, plain, arrays = first.dtype, not LOOKED_AT, []
             for x in tensors:
                 a = getattr(x, "_a", None)
                 if type(a) is not _ndarray or a.dtype is not dtype:
                     break
+                plain = plain and x._node is None and not x._level and type(x) is Tensor
+                arrays.append(a)
             else:
+                axis = dim % (first.ndim + 1)
                 try:
-                    return _stack(*tensors, axis=dim % (first.ndim + 1))
-                except (RuntimeError, IndexError):
+                    if plain:  # nothing to be recorded
+                        return make(Tensor, st.stack.prim.numpy_kernel(*arrays, axis=axis))
+                    return _stack(*tensors, axis=axis)
+                except (RuntimeError, IndexError, ValueError):
                     pass  # shapes that differ: below is said which
     given = tensors_of("stack", tensors)
     shape = tuple(shape_of(given[0]))
     for i, x in enumerate(given):
         if tuple(shape_of(x)) != shape:
             raise RuntimeError(
-                f"stack: all tensors must have one shape, got {list(shape)} and at position {i} {list(shape_of(x))}"
+                f"stack: all tensors must have one shape, got {list(shape)} and at position {i} {list(shape_of(x))}; pad "
+                "them to one, or join them with cat(), which takes axes that differ"
             )
     return st.stack(*_one_dtype(given), axis=axis_of("stack", dim, len(shape) + 1))
 
@@ -208,6 +216,12 @@ def _split_sizes(op: str, n: int, given: Any, axis: int) -> tuple[int, ...]:
         raise RuntimeError(f"{op}: the size of a part must be positive, got {size} for a dimension of size {n}")
     if n == 0:
         return (0,)
+    return _even(n, size)
+
+
+@functools.lru_cache(256)
+def _even(n: int, size: int) -> tuple[int, ...]:
+    """The sizes of parts of n, all the same but for the last."""
     return tuple([min(size, n - start) for start in range(0, n, size)])
 
 
@@ -240,12 +254,10 @@ split_with_sizes = row("split_with_sizes", lambda input, split_sizes, dim=0: spl
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` consecutive parts of equal size, the last one perhaps smaller."""
     axis, n = _dimension("chunk", input, dim)
+    chunks = integer("chunk", "the number of chunks", chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk: the number of chunks must be positive, got {chunks}")
-    size = -(-n // chunks)
-    if n == 0:
-        return _split(input, axis, (0,) * chunks)
-    return _split(input, axis, _split_sizes("chunk", n, size, axis))
+    return _split(input, axis, _even(n, -(-n // chunks)) if n else (0,) * chunks)
 
 
 @api("unsafe_split")

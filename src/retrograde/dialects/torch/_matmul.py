@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from ...core.aval import aval_of
+from ...core.notation import product_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import contraction as ct
 from ...ops import structural as st
 from ...ops.einsum import label_sizes, parse
 from . import _shape
 from ._api import METHODS, api
+from ._arithmetic import factor
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
-from ._pointwise import factor
 from ._promote import number_array, python_number, to_dtype
 from ._tensor import Tensor
 
@@ -103,7 +104,7 @@ def _inner(op: str, x: Any, y: Any) -> None:
     """Raise RuntimeError where the inner sizes of a product differ."""
     a, b = shape_of(x), shape_of(y)
     if a[-1] != (b[0] if len(b) == 1 else b[-2]):
-        raise RuntimeError(f"{op}: tensors of shapes {list(a)} and {list(b)} cannot be multiplied")
+        raise RuntimeError(f"{op}: {product_text(a, b)}")
 
 
 # ------------------------------------------------------------------------------------------ matrix products

@@ -446,6 +446,7 @@ def to_dlpack(tensor: Tensor) -> Any:
 @api(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's array, or of a capsule that it exported."""
+    check_device("from_dlpack", device)
     array = imported(ext_tensor)
     return from_array(np.array(array)) if copy else from_array(array)
 

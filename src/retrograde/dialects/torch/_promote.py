@@ -102,6 +102,8 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
 
     Fractions are cut off for whole numbers. A negative int wraps around in an unsigned dtype if its magnitude fits.
     """
+    if type(value) is float and np_dtype.kind == "f" and -60000.0 < value < 60000.0:
+        return constant(value, np_dtype)
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) is Number and (np_dtype.kind == "f" or (value.kind is int and np_dtype.name == "int64")):

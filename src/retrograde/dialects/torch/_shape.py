@@ -17,6 +17,7 @@ from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import inplace, mutation
+from .._shared.shapes import broadcast, filled
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of, integer, numpy_names, varargs
@@ -57,42 +58,11 @@ def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") ->
 
 def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
     """Sizes with -1 replaced by what the number of elements asks for; raises RuntimeError where they do not fit."""
-    unknown = None
-    known = 1
-    shape = []
-    for i, n in enumerate(sizes):
-        if type(n) is not int:
-            n = integer(op, "a size", n)
-        if n == -1:
-            if unknown is not None:
-                raise RuntimeError(f"{op}: only one size can be -1, got {list(sizes)}")
-            unknown = i
-        elif n < 0:
-            raise RuntimeError(f"{op}: sizes must be -1 or not negative, got {list(sizes)}")
-        else:
-            known *= n
-        shape.append(n)
-    if unknown is not None:
-        if known == 0:
-            raise RuntimeError(f"{op}: with a size of 0 beside it, -1 in {list(sizes)} is ambiguous")
-        shape[unknown] = total // known
-        known *= shape[unknown]
-    if known != total:
-        raise RuntimeError(f"{op}: a tensor of {total} elements does not fit the shape {list(sizes)}")
-    return tuple(shape)
-
-
-def _fitting(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
-    """`full_shape`, at once where all sizes are given and fit."""
-    known = 1
     for n in sizes:
-        if type(n) is not int or n < 0:
+        if type(n) is not int:
+            sizes = tuple([integer(op, "a size", n) for n in sizes])
             break
-        known *= n
-    else:
-        if known == total:
-            return sizes
-    return full_shape(op, sizes, total)
+    return filled(op, sizes, total, RuntimeError)
 
 
 def _viewable(x: Any, out: Any) -> bool:
@@ -138,7 +108,7 @@ def _view_anyhow(self: Tensor, shape: tuple[Any, ...], size: Any, dtype: Any) ->
         tensor_argument("view", self)
         raise
     plain = type(a) is _ndarray
-    wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
+    wanted = full_shape("view", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(self, wanted)
     if plain and out._base is None and not _viewable(self, out):
         raise RuntimeError(
@@ -207,7 +177,7 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
         tensor_argument("reshape", input)
         raise
     plain = type(a) is _ndarray
-    wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
+    wanted = full_shape("reshape", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(input, wanted)
     return out if out._base is not None else _copied(input, out)
 
@@ -370,20 +340,7 @@ def expand(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Te
                 break
         else:
             return expanded(self, sizes)
-    if extra < 0:
-        raise RuntimeError(f"expand: {len(sizes)} sizes were given for a tensor of {len(have)} dimensions")
-    shape = []
-    for i, n in enumerate(sizes):
-        n = integer("expand", "a size", n)
-        old = have[i - extra] if i >= extra else None
-        if n == -1:
-            if old is None:
-                raise RuntimeError(f"expand: -1 in {list(sizes)} stands for a dimension that the tensor does not have")
-            n = old
-        elif n < 0 or (old is not None and old not in (1, n)):
-            raise RuntimeError(f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}")
-        shape.append(n)
-    return expanded(self, tuple(shape))
+    return expanded(self, broadcast("expand", have, [integer("expand", "a size", n) for n in sizes], RuntimeError))
 
 
 @api(function=False)

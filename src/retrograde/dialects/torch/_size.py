@@ -57,6 +57,18 @@ class Size(tuple[int, ...]):
 Size.__module__ = "torch"
 
 
+_REFUSED: dict[str, type[Exception]] = {
+    **dict.fromkeys(("cuda", "xpu", "mtia"), AssertionError),
+    **dict.fromkeys(("hpu", "privateuseone"), ModuleNotFoundError),
+    **dict.fromkeys(
+        ("mps", "meta", "ipu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan"),
+        NotImplementedError,
+    ),
+}  # fmt: skip
+"""The kinds of devices that PyTorch has a name for beside the CPU, and what its build for the CPU raises where tensors are to be
+there: for some of the last ones a RuntimeError, which a NotImplementedError is."""
+
+
 class device:
     """Where a tensor lives; retrograde's torch dialect computes on the CPU."""
 
@@ -68,7 +80,7 @@ class device:
         if not isinstance(type, str):
             raise TypeError(f"device: wanted a string such as 'cpu', got {type!r}")
         kind, colon, number = type.partition(":")
-        if kind not in ("cpu", "cuda", "mps", "meta", "xpu") or (colon and not number.isdigit()):
+        if (kind != "cpu" and kind not in _REFUSED) or (colon and not number.isdigit()):
             raise RuntimeError(f"device: {type!r} is no device; the torch dialect of retrograde computes on 'cpu'")
         self.type, self.index = kind, int(number) if colon else index
 
@@ -103,15 +115,16 @@ device.__module__ = "torch"
 CPU = device("cpu")
 
 
-def check_device(op: str, where: Any) -> None:
-    """Accept None and the CPU; raise RuntimeError with the remedy for any other device."""
+def check_device(op: str, where: Any, error: type[Exception] | None = None) -> None:
+    """Accept None and the CPU; raise what PyTorch's build for the CPU raises for any other device, or `error`, with the
+    remedy."""
     if where is None or where is CPU:
         return
     if isinstance(where, int):
         where = device("cuda", where)
     kind = device(where).type
     if kind != "cpu":
-        raise (AssertionError if kind == "cuda" else RuntimeError)(
+        raise (error or _REFUSED[kind])(
             f"{op}: device {str(where)!r} was asked for, but retrograde's torch dialect computes on the CPU; "
             "use device='cpu' (torch.cuda.is_available() is False)"
         )

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from ...core.scattered import Scattered
-from .._shared import sparse as math
+from ...learn import sparse as math
+from .._shared.sparse import Kept
 from . import _dtype, _repr
-from ._creation import as_tensor, zeros
+from ._answered import OPERATORS, offer_operators
+from ._creation import as_tensor
 from ._dtype import int64
 from ._function_protocol import disabled, install
 from ._graph_nodes import show_as
@@ -55,7 +57,7 @@ _TAKING = ("__set__", "grad", "lobpcg", "save")
 """Functions that take sparse tensors as they are: what assigns a gradient and asks for one, finds eigenvalues, writes files."""
 
 
-class SparseTensor:
+class SparseTensor(Kept):
     """A tensor that keeps only some elements: `values[k]` at `indices[:, k]`; elements given twice are added."""
 
     is_sparse = True
@@ -93,21 +95,18 @@ class SparseTensor:
     def __getattr__(self, name: str) -> Any:
         if name[:1] == "_" or not (name in ANSWERS or hasattr(Tensor, name)):
             raise AttributeError(f"sparse tensors have no attribute {name!r}")
-        if name not in ANSWERS:
-            def refuse(*args: Any, **kwargs: Any) -> Any:
-                raise unsupported(name)
-
-            return refuse
         return functools.partial(self._answer, name)
 
     def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if name not in ANSWERS:
+            raise unsupported(name)
         return ANSWERS[name](self, *args, **kwargs)
 
     # -------------------------------------------------------------------- what the engine asks
 
     @property
     def _a(self) -> Scattered:
-        return Scattered(np.asarray(self._i._a), self._v._a, tuple(self.shape))
+        return Scattered(self._places, self._v._a, tuple(self.shape))
 
     @property
     def _node(self) -> None:
@@ -117,35 +116,9 @@ class SparseTensor:
     # -------------------------------------------------------------------- what it is
 
     @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._v.dtype
-
-    @property
     def requires_grad(self) -> bool:
         """Whether the values take part in a graph."""
         return self._v.requires_grad
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the values were not computed from others that require grad."""
-        return self._v.is_leaf
-
-    @property
-    def grad_fn(self) -> Any:
-        """The node that computed the values, None for a leaf."""
-        return self._v.grad_fn
-
-    @property
-    def grad(self) -> SparseTensor | None:
-        """The gradient of a leaf, at the same positions; None before a backward pass."""
-        gradient = self._v.grad
-        return None if gradient is None else SparseTensor(self._i, gradient, self.shape, self._coalesced)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size along one axis."""
@@ -162,17 +135,6 @@ class SparseTensor:
         return self.shape.numel()
 
     nelement = numel
-
-    def sparse_dim(self) -> int:
-        """The number of axes that the indices run over."""
-        return self._i.shape[0]
-
-    def dense_dim(self) -> int:
-        """The number of axes that every kept value has."""
-        return self.ndim - self.sparse_dim()
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
@@ -208,28 +170,26 @@ class SparseTensor:
     def _nnz(self) -> int:
         return self._i.shape[1]
 
-    def is_coalesced(self) -> bool:
-        """Whether each position occurs once, in order."""
-        return self._coalesced
-
     # -------------------------------------------------------------------- conversion
+
+    @property
+    def _places(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self._i._a)
 
     def _flat(self) -> np.ndarray:
         """Where each kept element stands when the sparse axes are one."""
-        return math.flat(np.asarray(self._i._a), self.shape)
+        return math.flat(self._places, self.shape)
 
     def coalesce(self) -> SparseTensor:
         """The same tensor with each position once, in order, the elements of equal ones added."""
         if self._coalesced:
             return self
-        places, values = math.coalesced(np.asarray(self._i._a), self._v, self.shape)
+        places, values = math.coalesced(self._places, self._v, self.shape)
         return SparseTensor(from_array(places), show_as(values, "CoalesceBackward0"), self.shape, True)
 
     def to_dense(self, dtype: Any = None) -> Tensor:
         """The tensor with all its elements."""
-        target = zeros(tuple(self.shape), dtype=self.dtype)
-        out = target.index_put(tuple(self._i), self._v, accumulate=True)
-        out = show_as(out, "ToDenseBackward0")
+        out = show_as(math.dense(self._places, self._v, self.shape), "ToDenseBackward0")
         return out if dtype is None else out.to(dtype)
 
     def to_sparse(self, sparse_dim: int | None = None, *, layout: Any = None) -> Any:
@@ -239,14 +199,6 @@ class SparseTensor:
         return self if layout is None else in_layout(self, layout)
 
     to_sparse_coo = to_sparse
-
-    def cpu(self) -> SparseTensor:
-        """This tensor, which is on the CPU."""
-        return self
-
-    def detach(self) -> SparseTensor:
-        """The same elements without history."""
-        return SparseTensor(self._i, self._v.detach(), self.shape, self._coalesced)
 
     @property
     def data(self) -> SparseTensor:
@@ -359,54 +311,7 @@ class SparseTensor:
                 raise unsupported(f"indexing with {k!r}")
         return out
 
-    # -------------------------------------------------------------------- operators
-
-    def __add__(self, other: Any) -> Any:
-        return self._answer("add", other)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._answer("sub", other)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._answer("mul", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._answer("div", other)
-
-    def __pow__(self, exponent: Any) -> Any:
-        return self._answer("pow", exponent)
-
-    def __neg__(self) -> Any:
-        return self._answer("neg")
-
-    def __abs__(self) -> Any:
-        return self._answer("abs")
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._answer("matmul", other)
-
-    def __iadd__(self, other: Any) -> SparseTensor:
-        return self.become(self + other)
-
-    def __isub__(self, other: Any) -> SparseTensor:
-        return self.become(self - other)
-
-    def __imul__(self, other: Any) -> SparseTensor:
-        return self.become(self * other)
-
-    def __itruediv__(self, other: Any) -> SparseTensor:
-        return self.become(self / other)
-
-    def __eq__(self, other: object) -> bool:
-        raise unsupported("eq")
-
-    def __ne__(self, other: object) -> bool:
-        raise unsupported("ne")
-
-    def __hash__(self) -> int:
-        return id(self)
+    # -------------------------------------------------------------------- copies, printing
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         memo[id(self)] = out = SparseTensor(deepcopy(self._i, memo), deepcopy(self._v, memo), self.shape, self._coalesced)
@@ -444,6 +349,13 @@ class SparseTensor:
         facts = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()]
         text = f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}"
         return filled(text, facts, gap) + ")"
+
+
+_LACKING = frozenset(f"__{k}__" for k in ("radd", "rsub", "lt", "le", "gt", "ge", "and", "or", "xor", "invert"))
+offer_operators(
+    SparseTensor, lambda name, args, _: args[0]._answer(name, *args[1:]),
+    {name: f for name, f in OPERATORS.items() if name not in _LACKING},
+)  # fmt: skip
 
 
 def filled(text: str, facts: list[str], indent: str) -> str:

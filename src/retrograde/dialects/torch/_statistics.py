@@ -12,13 +12,12 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import distance
 from ...ops import reduction as rd
 from ...ops.complex_parts import make_complex
-from ...ops.contraction import matmul
-from ...ops.elementwise import add, divide, multiply, sqrt, subtract
+from ...ops.elementwise import add, divide, multiply, subtract
 from ...ops.norms import vector_norm as vector_norm_op
 from ...ops.segment import segment_reduce as segment_op
 from ...ops.selection import clip
-from ...ops.structural import broadcast_to, cast, concatenate, conj, imag, real, reshape, transpose
-from ...ops.triangular import diagonal
+from ...ops.structural import broadcast_to, cast, concatenate, imag, real, reshape
+from ...tensor.covariances import correlations, covariance
 from . import _dtype
 from ._api import api, write_out
 from ._axes import axes_of, axis_of, numpy_names
@@ -67,32 +66,20 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if ndim < 2:
         x = reshape(x, shape=(1, shape_of(x)[0] if ndim else 1))
     n = shape_of(x)[1]
-    weights = None  # in a dtype of their own, as PyTorch keeps them
+    weights = importance = None  # in a dtype of their own, as PyTorch keeps them
     if fweights is not None:
         weights = _weight("cov", "fweights", fweights, n, "iu", "integer")
     if aweights is not None:
         importance = _weight("cov", "aweights", aweights, n, "f", "floating")
         weights = importance if weights is None else weights * importance
-    if weights is None:
-        center = rd.mean(x, axis=(1,), keepdims=True)
-        left = max(n - correction, 0)
-        factor: Any = np.asarray(left, dtype=dtype_of(x))
-    else:
-        total = weights.sum()
-        if n and concrete("cov", total) == 0:
-            raise RuntimeError("cov: the weights sum to zero")
-        center = (x * weights).sum(1, True) / total
-        factor = total - correction
-        if aweights is not None and correction:
-            factor = total - correction * (weights * importance).sum() / total
-        left = float(concrete("cov", factor))
-        if left <= 0:
-            factor = np.zeros((), dtype_of(x))
-    if left <= 0:
+    if weights is not None and n and not concrete("cov", weights).sum():
+        raise RuntimeError("cov: the weights sum to zero")
+    products, factor = covariance(x, weights, importance, correction)
+    if float(concrete("cov", factor) if isinstance(factor, Value) else factor) <= 0:
         warnings.warn("cov(): no degree of freedom is left", stacklevel=3)
-    x = subtract(x, center)
-    other = conj(transpose(x if weights is None else x * weights, axes=(1, 0)))
-    out = divide(*pair("cov", matmul(x, other), factor))
+        factor = 0
+    factor = factor if isinstance(factor, Value) else np.asarray(factor, dtype_of(products))
+    out = divide(*pair("cov", products, factor))
     return show_as(reshape(out, shape=()) if tuple(shape_of(out)) == (1, 1) else out, "SqueezeBackward0")
 
 
@@ -102,14 +89,9 @@ def corrcoef(input: Any) -> Any:
     x = tensor_argument("corrcoef", input)
     if len(shape_of(x)) > 2:
         raise RuntimeError(f"corrcoef: the input must have at most 2 dimensions, got {len(shape_of(x))}")
-    c = cov(x)
+    c = correlations(cov(x))
     if not shape_of(c):
-        return divide(c, c)
-    spread = sqrt(real(diagonal(c, offset=0, axis1=0, axis2=1)))
-    if dtype_of(c).kind == "c":
-        spread = cast(spread, dtype=dtype_of(c))
-    n = shape_of(spread)[0]
-    c = divide(divide(c, reshape(spread, shape=(n, 1))), reshape(spread, shape=(1, n)))
+        return c
     if dtype_of(c).kind == "c":
         return make_complex(clip(real(c), low=-1.0, high=1.0), clip(imag(c), low=-1.0, high=1.0))
     return show_as(clip(c, low=-1.0, high=1.0), "ClampBackward1")
@@ -282,13 +264,28 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
     return distance.dist(x, y, ord=float(p))
 
 
+_BY_PRODUCT = 25
+"""Of more rows PyTorch takes a matrix product, unless it is told not to."""
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+def _of_one_kind(x: Any, y: Any) -> bool:
+    """Whether two operands are matrices of single or of double numbers, with as many columns."""
+    a, b = getattr(x, "_a", None), getattr(y, "_a", None)
+    return (
+        type(a) is np.ndarray and type(b) is np.ndarray and a.ndim == b.ndim == 2 and a.dtype is b.dtype
+        and a.dtype.char in "fd" and a.shape[1] == b.shape[1]
+    )  # fmt: skip
 
 
 @api(method=False)
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> Any:
     """The p-norm distances of each row of x1 (..., P, M) and each of x2 (..., R, M), as (..., P, R)."""
     op = "cdist"
+    if _of_one_kind(x1, x2) and type(p) is float and p >= 0 and compute_mode is _MODES[0]:
+        out = distance.cdist(x1, x2, ord=p)
+        rows = max(shape_of(x1)[0], shape_of(x2)[0])
+        return show_as(out, "ViewBackward0") if p == 2 and rows > _BY_PRODUCT else out
     if compute_mode is None:
         compute_mode = _MODES[0]
     if compute_mode not in _MODES:
@@ -310,7 +307,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = _MODES[0]) -> An
         lead = np.broadcast_shapes(s1[:-2], s2[:-2])
         x1, x2 = broadcast_to(x1, shape=(*lead, *s1[-2:])), broadcast_to(x2, shape=(*lead, *s2[-2:]))
     out = distance.cdist(x1, x2, ord=float(p))
-    by_product = compute_mode == _MODES[1] or (compute_mode == _MODES[0] and (s1[-2] > 25 or s2[-2] > 25))
+    by_product = compute_mode == _MODES[1] or (compute_mode == _MODES[0] and max(s1[-2], s2[-2]) > _BY_PRODUCT)
     return show_as(out, "ViewBackward0") if p == 2 and by_product else out
 
 

@@ -29,7 +29,7 @@ from ._data import data_array
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
 from ._policy import POLICY
-from ._size import CPU, Size, device
+from ._size import CPU, Size, check_device, device
 
 _COMPUTED = frozenset([Node, Slot])
 """What stands behind a tensor that is no leaf."""
@@ -58,6 +58,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """What stands before the numbers in the repr: for a subclass its own name."""
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
+        check_device(cls.__name__, device)
         return _construct(cls, args)
 
     @staticmethod
@@ -195,7 +196,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 raise RuntimeError("grad: a tensor cannot be its own gradient")
             if gradient.shape != self.shape:
                 raise RuntimeError(
-                    f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}"
+                    f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}; a gradient has the "
+                    "shape of what it is for"
                 )
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
@@ -369,7 +371,8 @@ def refuse_in_transforms(op: str, levels: Iterable[Any]) -> None:
     for level in levels:
         if level.lifts is None and level.adopt is None:
             raise RuntimeError(
-                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of it"
+                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of "
+                "it"
             )
 
 
@@ -382,10 +385,10 @@ REGISTRY.tensor_class = Tensor
 
 
 LACKING = """
-    " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
+    chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
     q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
     resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr xpu
+    to_padded_tensor to_sparse_bsc to_sparse_bsr
 """
 """What PyTorch's tensors have and these have not."""
 

@@ -38,7 +38,7 @@ class Generator:
     """A source of random numbers with a state of its own."""
 
     def __init__(self, device: Any = "cpu") -> None:
-        check_device("Generator", device)
+        check_device("Generator", device, RuntimeError)
         self._stream = Stream()
 
     def __repr__(self) -> str:
@@ -341,6 +341,7 @@ def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
 def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.rand`, in the shape and dtype of a tensor."""
+    check_device("rand_like", device)
     d, stream = _like_dtype("rand_like", input, dtype), stream_of("rand_like", generator)
     return _drawn_like("rand_like", input, lambda shape, _: stream.uniform(shape, dtype=d), requires_grad)
 
@@ -349,6 +350,7 @@ def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any 
 def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randn`, in the shape and dtype of a tensor."""
+    check_device("randn_like", device)
     d, stream = _like_dtype("randn_like", input, dtype), stream_of("randn_like", generator)
     return _drawn_like(
         "randn_like", input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense), requires_grad
@@ -360,6 +362,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, *, dtype: Any = Non
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
                  generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randint`, in the shape and dtype of a tensor."""
+    check_device("randint_like", device)
     low, high = (0, low) if high is None else (low, high)
     d, stream = _like_dtype("randint_like", input, dtype), stream_of("randint_like", generator)
     return _drawn_like(
@@ -386,6 +389,7 @@ def _of_graph(name: str, numbers: Tensor, *parameters: Any) -> Tensor:
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None,
            layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Normal numbers: of one mean and deviation in a given size, or of one each per element."""
+    check_device("normal", device)
     stream = stream_of("normal", generator)
     if size is not None:
         d, mean, std = np_dtype_of("normal", dtype), float(mean), float(std)
@@ -506,11 +510,26 @@ _FLOAT32 = np.dtype(np.float32)
 
 def _plain(x: Tensor, stream: Any) -> bool:
     """Whether numbers can be written into a tensor as they are drawn: float32 in C order, without history."""
-    array = x._a
+    return x._node is x._base is None and _in_order(x._a, stream)
+
+
+def _in_order(array: Any, stream: Any) -> bool:
     return (
         type(array) is np.ndarray and array.dtype is _FLOAT32 and array.flags.c_contiguous and type(stream) is Stream
-        and x._node is x._base is None and not OBSERVERS and not state.levels
+        and not OBSERVERS and not state.levels
     )  # fmt: skip
+
+
+def initialised_uniformly(x: Any, low: float, high: float, generator: Any) -> bool:
+    """`uniform_` of the memory of a tensor, whatever its history, which does not see it; False, and nothing is done, where that
+    is not float32 in C order that may be written."""
+    array = getattr(x, "_a", None)
+    stream = stream_of("uniform_", generator)
+    if not _in_order(array, stream) or not array.flags.writeable or x._level or x._inference:
+        return False
+    stream.fill_uniform(array, low, high)
+    mutation.note(array)
+    return True
 
 
 @api("uniform_", function=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.scattered import merge_order
 from ...core.value import Value
-from .._shared.sparse import common, groups_beside, nonzero
+from ...learn import sparse as math
 from ._api import METHODS, api
 from ._api import attributes as _attributes
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
@@ -17,6 +17,8 @@ from ._data import sizes
 from ._dtype import bool_, int64
 from ._graph_nodes import show_as
 from ._legacy_types import NAMES, LegacyType
+from ._promote import pair
+from ._size import check_device
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -33,6 +35,7 @@ def sparse_coo_tensor(
     With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
     does not match.
     """
+    check_device("sparse_coo_tensor", device)
     if values is None:
         size = indices if size is None else size
         indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)
@@ -115,7 +118,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
     kept = self.ndim if sparse_dim is None else sparse_dim
-    i = from_array(nonzero(np.asarray(self.detach()._a), kept))
+    i = from_array(math.nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
     if self.requires_grad:
         out._source = self
@@ -186,7 +189,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     indices = _cat([input._i, other._i], 1)
     values = _cat([input._v, other._v * alpha if alpha != 1 else other._v], 0)
     if input._v.is_contiguous() and other._v.is_contiguous():
-        kept, getting, added = merge_order(np.asarray(input._i._a), np.asarray(other._i._a), tuple(input.shape))
+        kept, getting, added = merge_order(input._places, other._places, tuple(input.shape))
         indices, both = indices.index_select(1, as_tensor(kept, dtype=int64)), values
         values = both.index_select(0, as_tensor(kept, dtype=int64))
         if getting:
@@ -212,7 +215,7 @@ def mul(input: Any, other: Any) -> Any:
     if not isinstance(y, SparseTensor):
         return x.with_values(x._v * y[tuple(x._i)], "MulBackward0")
     x, y = x.coalesce(), y.coalesce()
-    mine, yours = map(from_array, common(x._flat(), y._flat()))
+    mine, yours = map(from_array, math.common(x._flat(), y._flat()))
     values = x._v.index_select(0, mine) * y._v.index_select(0, yours)
     return SparseTensor(x._i.index_select(1, mine), values, x.shape, True)
 
@@ -284,11 +287,7 @@ def _product(op: str, mat1: Any, mat2: Any) -> Any:
         raise RuntimeError(f"{op}: shapes {list(mat1.shape)} and {list(getattr(mat2, 'shape', ()))} do not multiply")
     if isinstance(mat2, SparseTensor):
         return to_sparse(_product(op, mat1, mat2.to_dense()))
-    rows, columns = mat1._i[0], mat1._i[1]
-    picked = mat2[columns]
-    scale = mat1._v.reshape((-1, *(1,) * (picked.ndim - 1)))
-    target = zeros((mat1.shape[0], *mat2.shape[1:]), dtype=picked.dtype)
-    return target.index_add(0, rows, scale * picked)
+    return math.product(mat1._places, *pair(op, mat1._v, mat2), mat1.shape[0])
 
 
 def _shown(out: Any, name: str) -> Any:
@@ -344,13 +343,11 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     if not isinstance(input, SparseTensor):
         return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
     axes = set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
-    kept = [d for d in range(input.sparse_dim()) if d not in axes]
-    inner = [d - input.sparse_dim() + 1 for d in sorted(axes) if d >= input.sparse_dim()]
+    places, inner, shape = math.summed(input._places, input.shape, axes)
     values = input._v.sum(inner, dtype=dtype) if inner else input._v if dtype is None else input._v.to(dtype)
-    if not kept:
+    if not len(places):
         return show_as(values.sum(0), "SumBackward0")
-    shape = [n for d, n in enumerate(input.shape) if d not in axes]
-    out = SparseTensor(input._i.index_select(0, as_tensor(kept)), values, shape).coalesce()
+    out = SparseTensor(from_array(places), values, shape).coalesce()
     return out.with_values(out._v, "SparseSumBackward0")
 
 
@@ -387,15 +384,8 @@ def _softmax(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> Spar
         values = x._v.log_softmax(dim - x.sparse_dim() + 1) if logarithm else x._v.softmax(dim - x.sparse_dim() + 1)
         return x.with_values(values, "SparseSoftmaxBackward0")
     v = x._v if dtype is None else x._v.to(dtype)
-    group, count = groups_beside(np.asarray(x._i._a), dim)
-    place = from_array(group)
-    index = place.reshape((-1, *(1,) * (v.ndim - 1))).expand_as(v)
-    top = zeros((count, *v.shape[1:]), dtype=v.dtype).scatter_reduce(0, index, v.detach(), "amax", include_self=False)
-    shifted = v - top[place]
-    total = zeros((count, *v.shape[1:]), dtype=v.dtype).index_add(0, place, shifted.exp())[place]
-    if logarithm:
-        return x.with_values(shifted - total.log(), "SparseLogSoftmaxBackward0")
-    return x.with_values(shifted.exp() / total, "SparseSoftmaxBackward0")
+    values = math.softmax(*math.groups_beside(x._places, dim), v, logarithm)
+    return x.with_values(values, f"Sparse{'Log' * logarithm}SoftmaxBackward0")
 
 
 def softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
@@ -427,15 +417,8 @@ def cat(tensors: Any, dim: int = 0) -> SparseTensor:
     axis = dim % first.ndim
     if axis >= first.sparse_dim():
         raise unsupported("cat along a dense axis")
-    offset, places = 0, []
-    for x in items:
-        step = np.zeros((x.sparse_dim(), 1), np.int64)
-        step[axis] = offset
-        places.append(x._i + from_array(step))
-        offset += x.shape[axis]
-    shape = [offset if d == axis else n for d, n in enumerate(first.shape)]
-    out = SparseTensor(_cat(places, 1), _cat([x._v for x in items], 0), shape)
-    return out.with_values(out._v, "CatBackward0")
+    places, shape = math.joined([x._places for x in items], [x.shape for x in items], axis)
+    return SparseTensor(from_array(places), show_as(_cat([x._v for x in items], 0), "CatBackward0"), shape)
 
 
 @answers("unsqueeze")
@@ -462,10 +445,10 @@ def index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     axis = dim % input.ndim
     if axis >= input.sparse_dim():
         raise unsupported("index_select along a dense axis")
-    have, wanted = np.asarray(input._i._a)[axis], np.asarray(index._a).reshape(-1)
+    have, wanted = input._places[axis], np.asarray(index._a).reshape(-1)
     new, old = np.nonzero(wanted[:, None] == have)
     picked = from_array(old.astype(np.int64))
-    places = np.asarray(input._i._a)[:, old].copy()
+    places = input._places[:, old].copy()
     places[axis] = new
     values = show_as(input._v.index_select(0, picked), "IndexSelectBackward0")
     return SparseTensor(from_array(places), values, [len(wanted) if d == axis else n for d, n in enumerate(input.shape)])

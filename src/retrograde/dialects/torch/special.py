@@ -16,11 +16,11 @@ from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
 from ._api import with_out as _with_out
+from ._binary import xlog1py as _xlog1py
+from ._binary import zeta as _zeta
 from ._elementwise import EITHER, REAL_FLOAT, unary
 from ._elementwise import settled_pair as _settled_pair
 from ._elementwise import single as _settled
-from ._selection import xlog1py as _xlog1py
-from ._selection import zeta as _zeta
 from ._tensor import Tensor
 
 _erf = _FUNCTIONS["erf"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._size import check_device
 from ._tensor import Tensor
 
 # Relative and absolute tolerance by dtype; the looser of two dtypes counts.
@@ -129,6 +130,7 @@ def make_tensor(
     from ._data import sizes
     from .random import randint, uniform_values
 
+    check_device("make_tensor", device)
     size = sizes("make_tensor", shape)
     if dtype.name == "bool":
         return randint(0, 2, size).to(dtype)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import dtype_of, shape_of
+from ..._errors import ShapeError
+from ...core.value import dtype_of, error_type, result_class, shape_of
 from ...ops.attention import attention, causal_mask
 from ...ops.comparison import equal
 from ...ops.contraction import affine, matmul, matrix_transpose, project
@@ -82,7 +83,14 @@ def attended(
         mask = None
     elif mask is not None:
         own = tuple(shape_of(mask))
-        if np.broadcast_shapes(own, weights) != weights:  # the mask has more axes than the scores
+        try:
+            common = np.broadcast_shapes(own, weights)
+        except ValueError:
+            raise error_type(result_class((q, k, v)), ShapeError)(
+                f"attention: a mask of shape {list(own)} does not broadcast to the scores, of shape {list(weights)}: a row "
+                "for each query and a column for each key"
+            ) from None
+        if common != weights:  # the mask has more axes than the scores
             return attend(q, k, v, mask, scale=scale)[0]
         if len(own) < 2:
             mask = reshape(mask, shape=(1,) * (2 - len(own)) + own)

@@ -77,10 +77,15 @@ def check_convolution(op: str, x: Sizes, w: Sizes, b: Sizes | None, transposed: 
     if x[-axes - 1] != channels:
         raise ShapeError(
             f"{op}: a weight of shape {w} with groups={groups} takes {channels} channels, but the input of shape {x} has "
-            f"{x[-axes - 1]}"
+            f"{x[-axes - 1]}{misplaced_channels(x, channels)}"
         )
     if b is not None and b != (outputs,):
         raise ShapeError(f"{op}: bias must have shape ({outputs},), one per output channel, got {b}")
+
+
+def misplaced_channels(x: Sizes, channels: int) -> str:
+    """The end of a message about an input with other channels: where they are last, what to do."""
+    return "; channels come before the sizes of the image: move the last axis there" if x[-1] == channels else ""
 
 
 def convolution(
@@ -146,7 +151,8 @@ def pooling(
     for n, k, s, (before, after), d, count in zip(size, kernel, stride, padding, dilation, counts):
         if count <= 0:
             raise ShapeError(
-                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {before}, {after})"
+                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {before}, {after}); "
+                "take a smaller window or more padding"
             )
         full.append((before, max(after, (count - 1) * s + d * (k - 1) + 1 - n - before)))
     return {"kernel": kernel, "stride": stride, "padding": tuple(full), "dilation": dilation}
@@ -168,6 +174,30 @@ def fractional_max_pool(x: Any, draws: Any, kernel: Sizes, parts: Sizes) -> tupl
     draws: a number in [0, 1) for each channel and axis, as an array."""
     places = pl.fractional_max_pool_places(detached(x), draws, kernel=kernel, parts=parts)
     return pl.pool_at(x, places, axes=len(parts)), places
+
+
+def unpool(
+    op: str, x: Any, places: Any, kernel: Sizes, stride: Sizes, padding: Sizes, wanted: Sizes | None = None, near: bool = True
+) -> Any:  # fmt: skip
+    """Zeros with the maxima of windows where they came from: `places` in the flattened space, of x's shape.
+
+    wanted: the size of the space. Raises ValueError where (`near`) windows with this stride do not come from it.
+    """
+    axes = len(kernel)
+    size = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(tuple(shape_of(x))[-axes:], stride, kernel, padding))
+    if wanted is not None:
+        if near and any(not n - s < m < n + s for m, n, s in zip(wanted, size, stride)):
+            raise ValueError(f"{op}: output_size {list(wanted)} is too far from {list(size)}, the size that fits the stride")
+        size = wanted
+    if axes == 1:
+        return from_row(pl.unpool(as_row(x), as_row(places), size=(1, *size)))
+    return pl.unpool(x, places, size=size)
+
+
+def fractional_parts(size: Sizes, ratio: Any) -> Sizes:
+    """How many windows there are along axes of a size: a share of it, one for all axes or one for each."""
+    ratios = ratio if isinstance(ratio, (tuple, list)) else (ratio,) * len(size)
+    return tuple(int(n * r) for n, r in zip(size, ratios))
 
 
 def avg_pool(x: Any, counted: Pads | None = None, divisor: int | None = None, **plan: Any) -> Any:

@@ -51,7 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inside", action="append", default=[], metavar="PACKAGE",
                         help="an installed package whose lines count as the programs' own; may be repeated")  # fmt: skip
     parser.add_argument("--first", action="store_true", help="name the first difference only, and do not go on after it")
-    parser.add_argument("--explain", action="store_true", help="show why programs are the same for all inputs of these shapes")
+    parser.add_argument("--explain", action="store_true", help="show by which rules values and differences were found, and why "
+                        "programs are the same for all inputs of these shapes")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip

@@ -1,9 +1,9 @@
 """Which values of two records are the same: by how they were computed, else by what they are.
 
-`Alignment` numbers the values of both records. Two operations of one kind with the same parameters on the same values
-give the same value, whatever rounding has made of it; what was computed differently is recognised by its content, in
-any layout. Values that say little by themselves (a round number, a mask) are the same only where they were computed
-alike. Called by explain.py.
+`align` numbers the values of both records. Two operations of one kind with the same parameters on the same values give the same
+value, whatever rounding has made of it; what was computed differently is recognised by its content, in any layout. Values that
+say little by themselves (a round number, a mask) are the same only where they were computed alike. `MATCHERS` are the rules, in
+the order in which they are asked. Called by compare.py and onward.py.
 """
 
 from __future__ import annotations
@@ -11,40 +11,31 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .kinds import ACCUMULATE, OP, SOURCE, UPDATE, WRITE
+from .events import ABSENT, MAKERS, Accumulate, Event, Gradient, Operation, Source, Update, WithParameters, Write
 from .leaves import LeafPairs
-from .memory import changes
-from .record import ABSENT, Event, Record
-from .side import GRADIENTS, MAKERS, Side
-from .values import Distance, Values, as_wide, default_rtol, distance
+from .policy import Policy, rounding
+from .record import Record
+from .results import Result, in_parts
+from .rules import Rules
+from .side import Side
+from .values import Distance, as_wide, distance
 
-GROWN = 1e-2
-"""What rounding may grow to where one program does with its values what the other does."""
+T = TypeVar("T")
 
 _OPTION = re.compile(r"(\w+)=")
-
-RATES = 4 * 2.0**-23
-"""What becomes of a step's length by rounding where a dialect computes the rate, or its moments' correction, in float32."""
 
 COMMUTATIVE = frozenset(("add", "multiply", "maximum", "minimum", "equal", "not_equal"))
 """Operations that do not care which operand comes first."""
 
-
-def paired_passes(a: Side, b: Side) -> tuple[list[tuple[int, int]], bool]:
-    """The backward passes that belong together, and whether all do that count.
-
-    Where one program runs more, those count whose gradients are not differentiated again: the others are steps on the
-    way, and dialects need more or fewer of them for the same derivative.
-    """
-    if len(a.passes) == len(b.passes):
-        return [(i, i) for i in range(len(a.passes))], True
-    last_a, last_b = ([i for i, n in enumerate(side.passes) if not side.events[n].detail[1]] for side in (a, b))
-    return list(zip(last_a, last_b)), len(last_a) == len(last_b)
+NONE = Distance(0.0, 0.0)
+"""No difference at all."""
 
 
 class Match(NamedTuple):
@@ -54,211 +45,47 @@ class Match(NamedTuple):
     distance: Distance
     alike: bool
     """Whether both were computed in the same way, not only found equal."""
+    rule: str = ""
+    """The matcher that has found it."""
 
 
-class Alignment:
-    """The values that A and B have in common."""
+@dataclass(frozen=True, eq=False)
+class Both:
+    """Two records that are held against each other, before anything is known of their values."""
 
-    def __init__(
-        self, a: Record, b: Record, leaves: LeafPairs, rtol: float | None = None,
-        progress: Callable[[int, int], None] | None = None, slack: float = 1.0,
-        originals: tuple[Record, Record] | None = None, assumed: Mapping[int, int] | None = None,
-    ) -> None:  # fmt: skip
-        """assumed: values of B that have been put there (replay.py), and what they are in A."""
-        self.a, self.b = Side(a), Side(b)
-        self.widened = originals is not None
-        """Whether these are records of what the programs would compute in double precision (wide.py)."""
-        if originals is not None:
-            self.a.original, self.b.original = map(Values, originals)
-        self.leaves = leaves
-        self._assumed = assumed or {}
-        self.a.again, self.b.again = leaves.again_a, leaves.again_b
-        self._rtol, self._slack = rtol, slack
-        dtypes = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves}
-        self.working = default_rtol(*dtypes) if dtypes else math.inf
-        """What counts as rounding in the coarsest precision of a parameter: to go below that on the way is a difference."""
-        self.partner: dict[int, Match] = {}
-        """A value of B -> its match in A."""
-        self.classes_a: dict[int, int] = {}
-        """A value of A -> the first value of A that is the same."""
-        self.classes_b: dict[int, int] = {}
-        """A value of B -> a value of A that is the same, or a negative number of its own."""
-        self.found: dict[int, list[int]] = {}
-        """A class -> the values of B in it."""
-        self.members: dict[int, list[int]] = {}
-        """A class -> the values of A in it."""
-        self.drift: dict[int, float] = {}
-        """A value of B -> the largest relative difference from A among it and what it was computed from."""
-        self._computed: dict[Any, int] = {}
-        self._content: dict[Any, list[int]] = {}
-        self._largest: dict[Any, float] = {}
-        """Where a loss or gradient comes from -> its largest norm so far."""
-        self._given: dict[Any, int] = {}
-        """Content -> the first value of A that comes from outside and has it."""
-        self._of_size: dict[int, list[int]] = {}
-        self._by_norm: dict[int, tuple[list[float], list[int]]] = {}
-        self.passes, self.all_passes = paired_passes(self.a, self.b)
-        """The backward passes that belong together, by their places; and whether there are no others that count."""
-        self._forget_what_nobody_reads()
-        self.noise: set[int] = set()
-        """Gradients of B that are nothing but rounding, as those of A are, and what an optimiser has made of them."""
-        self.astray = 0.0
-        """How far optimisers have taken parameters apart that follow such gradients."""
-        self.covered_a: set[int] = set()
-        self.covered_b: set[int] = set()
-        """Values that the other program has in parts."""
-        self._number_a()
-        self._number_b(progress)
+    a: Side
+    b: Side
+    leaves: LeafPairs
+    policy: Policy
+    widened: bool
+    """Whether these are records of what the programs would compute in double precision (wide.py)."""
+    working: float
+    """What counts as rounding in the coarsest precision of a parameter: to go below that on the way is a difference."""
+    passes: Sequence[tuple[int, int]]
+    """The backward passes that belong together, by their places."""
+    all_passes: bool
+    """Whether there are no others that count."""
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """A, then B."""
+        return self.a, self.b
+
+    def each(self, ask: Callable[..., T], *pairs: tuple[Any, Any]) -> tuple[T, T]:
+        """What A and B answer, each asked with its own of some pairs."""
+        return ask(self.a, *(pair[0] for pair in pairs)), ask(self.b, *(pair[1] for pair in pairs))
 
     def tolerance(self, va: int, vb: int) -> float:
         """The relative difference that counts as rounding between two values."""
-        if self._rtol is not None:
-            return self._rtol
-        p, q = self.a.values.kept(va).dtype, self.b.values.kept(vb).dtype
-        rtol = default_rtol(p, q)
         # In a widened record, single precision beside double is what could not be followed; it stands for what it is there.
-        return self._slack * (rtol if p == q else min(rtol, default_rtol("float32") if self.widened else self.working))
-
-    def _tolerance_of(self, e: Event, va: int, vb: int) -> float:
-        """The tolerance for what an event of B gives: dialects hand over rates that they have computed in single precision."""
-        within = self.tolerance(va, vb)
-        if not self.widened or e.kind != UPDATE:
-            return within
-        other = self.a.maker(va)
-        alike = other is not None and other.name == e.name and _OPTION.findall(other.params) == _OPTION.findall(e.params)
-        return within if alike and other is not None and other.params != e.params else max(within, RATES)
-
-    def matched_a(self, value: int) -> bool:
-        """Whether B has this value of A."""
-        return self.classes_a.get(value, value) in self.found or value in self.covered_a
-
-    def matched_b(self, value: int) -> bool:
-        """Whether A has this value of B."""
-        return value in self.partner or value in self.covered_b
-
-    def agree(self, va: int, vb: int, distance: Distance | None = None) -> bool:
-        """Whether a value of A and one of B are the same up to rounding."""
-        distance = distance or self.distance(va, vb)
-        if distance.relative <= self.tolerance(va, vb):
-            return True
-        match = self.partner.get(vb)
-        return match is not None and self.classes_a.get(va, va) == self.classes_a.get(match.value)
-
-    def agree_in_part(self, va: int, vb: int, event_b: int, distance: Distance | None = None) -> bool:
-        """The same for rows of a value of one program and a value of the other, made by an event of B, which can only be
-        found to be the same by what they are."""
-        e = self.b.events[event_b]
-        before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if e.kind in GRADIENTS else ()))), default=0.0)
-        return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + 4 * before
+        working = rounding("float32") if self.widened else self.working
+        return self.policy.tolerance(self.a.values.kept(va).dtype, self.b.values.kept(vb).dtype, working)
 
     def distance(self, va: int, vb: int) -> Distance:
         """How far a value of A and one of B are apart."""
         return distance(self.a.values, va, self.b.values, vb, self.tolerance(va, vb))
 
-    # ------------------------------------------------------------------------------------------ numbering A
-
-    def _number_a(self) -> None:
-        side, values, classes = self.a, self.a.values, self.classes_a
-        for e in side.events:
-            if e.kind not in MAKERS:
-                continue
-            ins = tuple([classes.get(v, v) for v in e.ins])
-            for position, v in enumerate(e.outs):
-                key = _way(e, ins, position)
-                content = values.key(v)
-                known = None
-                if key is not None:
-                    known = self._computed.get(key)
-                    if known is not None and values.key(known) != content:
-                        known = None
-                if e.kind == WRITE and len(ins) > 1 and values.key(e.ins[1]) == content:
-                    known = ins[1]
-                if known is None and e.kind == OP and values.telling(v):  # x + 0 and x are one value, x * x and x**2
-                    alike = self._content.get(content, ()) if values.size(v) > 1 else ()
-                    same = alike[-1:] or [x for x in e.ins if x in classes and values.key(x) == content]
-                    known = classes[same[0]] if same else None
-                    if known is not None and key is not None:
-                        self._computed.setdefault(key, v)
-                if known is None and _is_given(e):
-                    known = self._given.setdefault(content, v)
-                if known is None:
-                    known = v
-                    if key is not None:
-                        self._computed.setdefault(key, v)
-                classes[v] = known
-                self.members.setdefault(known, []).append(v)
-                if content is not None:
-                    self._content.setdefault(content, []).append(v)
-                self._of_size.setdefault(values.size(v), []).append(v)
-
-    # ------------------------------------------------------------------------------------------ numbering B
-
-    def _number_b(self, progress: Callable[[int, int], None] | None) -> None:
-        side, classes = self.b, self.classes_b
-        self._expected = 0
-        starts = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.leaves.pairs]
-        start = {vb: va for va, vb in starts if va in self.classes_a}
-        self._facing = {**start, **self._accumulations(), **self._roots(), **self.changed(), **self._assumed}
-        for v, known in self._assumed.items():
-            if v not in side.producer:  # read in the place of another value
-                self.partner[v] = Match(known, Distance(0.0, 0.0), True)
-                classes[v] = self.classes_a[known]
-        recent, pulled = 0.0, False  # the largest drift since the last backward pass: what its gradients start from
-        for number, e in enumerate(side.events):
-            if progress is not None and not number % 512:
-                progress(number, len(side.events))
-            if e.kind not in MAKERS:
-                continue
-            ins = tuple([classes.get(v, v) for v in e.ins])
-            before = max([self.drift.get(v, 0.0) for v in e.ins], default=0.0)
-            if e.kind in GRADIENTS:
-                before, pulled = 16 * recent, True
-            elif e.kind == OP and pulled:
-                recent, pulled = 0.0, False
-            for position, v in enumerate(e.outs):
-                match = self._match(e, ins, position, v, before)
-                if match is None:
-                    classes[v] = -2 - v
-                    self.drift[v] = before
-                    continue
-                self.partner[v] = match
-                classes[v] = known = self.classes_a[match.value]
-                self.found.setdefault(known, []).append(v)
-                self.drift[v] = max(match.distance.relative, before if e.kind == WRITE else 0.0)
-                self._expected = match.value
-                if e.kind not in GRADIENTS and self.drift[v] < GROWN:
-                    recent = max(recent, self.drift[v])
-
-    def _forget_what_nobody_reads(self) -> None:
-        """Let sums in `.grad` that nothing reads stand for what was added to them last.
-
-        What a discriminator's parameters get from the generator's loss is such: whether the program has cleared what
-        was there before makes no difference.
-        """
-        of_a, of_b = self.a.gradients(), self.b.gradients()
-        for leaf_a, leaf_b in self.leaves.pairs:
-            for i, j in self.facing_gradients(of_a.get(leaf_a, []), of_b.get(leaf_b, [])):
-                if i < 0 or j < 0:
-                    continue
-                sums = [(side, n) for side, n in ((self.a, i), (self.b, j))
-                        if side.events[n].kind == ACCUMULATE and side.events[n].detail[2]]  # fmt: skip
-                if all(n in side.unread for side, n in sums):
-                    for side, n in sums:
-                        e = side.events[n]
-                        side.events[n] = e._replace(outs=e.ins)
-                        side.producer.setdefault(e.ins[0], n)
-
-    def _accumulations(self) -> dict[int, int]:
-        """Gradients of B -> those of A at the same leaf, or returned, in order."""
-        of_a, of_b = self.a.gradients(), self.b.gradients()
-        pairs: dict[int, int] = {}
-        for leaf_a, leaf_b in (*self.leaves.pairs, (-1, -1)):
-            for i, j in self.facing_gradients(of_a.get(leaf_a, []), of_b.get(leaf_b, [])):
-                if i >= 0 and j >= 0:
-                    pairs[self.b.events[j].outs[0]] = self.a.events[i].outs[0]
-        return pairs
-
-    def facing_gradients(self, left: list[int], right: list[int]) -> list[tuple[int, int]]:
+    def facing_gradients(self, left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
         """The gradients of one leaf that belong together: by their passes where those can be paired, else in order.
 
         -1 where one program has none in a pass that both run.
@@ -273,17 +100,15 @@ class Alignment:
                       for n in range(max(len(mine), len(yours)))]  # fmt: skip
         return found
 
-    def _roots(self) -> dict[int, int]:
-        """Roots of B's backward passes -> those of A's."""
-        pairs: dict[int, int] = {}
-        for i, j in self.passes if self.all_passes else ():
-            for va, vb in zip(self.a.roots(self.a.passes[i]), self.b.roots(self.b.passes[j])):
-                pairs.update({vb: va} if va is not None and vb is not None else {})
-        return pairs
+    def facing_events(self, *more: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """The events of A and B at which gradients are known that belong together; more: pairs besides the leaves'."""
+        of_a, of_b = self.a.gradients(), self.b.gradients()
+        for i, j in (*self.leaves.pairs, *more):
+            yield from (pair for pair in self.facing_gradients(of_a.get(i, []), of_b.get(j, [])) if min(pair) >= 0)
 
     def changed(self) -> dict[int, int]:
         """What B's parameters hold after each change -> the same of A, where both change them as often."""
-        of_a, of_b = changes(self.a)[0], changes(self.b)[0]
+        of_a, of_b = self.a.changes[0], self.b.changes[0]
         pairs: dict[int, int] = {}
         for i, j in self.leaves.pairs:
             left, right = of_a.get(i, []), of_b.get(j, [])
@@ -291,68 +116,278 @@ class Alignment:
                 pairs.update(zip(right, left))
         return pairs
 
-    def _match(self, e: Event, ins: tuple[int, ...], position: int, v: int, before: float) -> Match | None:
-        values = self.b.values
-        key = _way(e, ins, position)
-        if key is not None:
-            known = self._computed.get(key)
-            if known is not None:
-                known = self._nearest(self.members.get(self.classes_a[known], [known]))
-                found = self.distance(known, v)
-                if e.kind == UPDATE and not self.noise.isdisjoint(e.ins):
-                    self.noise.add(v)
-                    self.astray = max(self.astray, found.relative)
-                    return Match(known, found, True)
-                if e.kind == UPDATE and found.relative > GROWN and self._but_for_noise(e, known, v):
-                    self.noise.add(v)
-                    self.astray = max(self.astray, found.relative)
-                    return Match(known, found, True)
-                # The same operation on the same operands may make more of what rounding has made of them: the first
-                # step of Adam makes the sign of a gradient that is nothing but rounding into a whole step.
-                within = self._tolerance_of(e, known, v)
-                if found.relative <= (max(within, GROWN) if before else within):
-                    return Match(known, found, True)
-        if v in self._facing:
-            known = self._facing[v]
-            found = self.distance(known, v)
-            found = found._replace(relative=found.relative * self._shrunk(known, v, e))
-            if found.relative > self.tolerance(known, v) and e.kind in GRADIENTS and self.only_rounding(
-                self.a.producer[known], known, self.b.producer[v], v
-            ):  # fmt: skip
-                self.noise.add(v)
-                return Match(known, found._replace(relative=0.0), False)
-            if found.relative <= self._tolerance_of(e, known, v) + 4 * before:
-                return Match(known, found, e.kind != OP)
-        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
-            source = self.partner[e.ins[1]]
-            if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
-                return source
-        content = values.key(v)
-        if _is_given(e) and content in self._given:
-            return Match(self._given[content], Distance(0.0, 0.0), False)
-        telling = _is_given(e) or values.telling(v)
-        exact = self._content.get(content, ())
-        for known in self._in_order(exact):
-            if telling or self._alike(e, known):
-                return Match(known, Distance(0.0, 0.0), False)
-        before = before if values.size(v) > 1 else 0.0  # two of many numbers are close to each other by chance
-        for known in self._near(v, before):
-            if telling or self._alike(e, known):
-                found = self.distance(known, v)
-                if found.relative <= self.tolerance(known, v) + 4 * before:
-                    return Match(known, found, False)
-        return None
+    def only_rounding(self, events: tuple[int, int], va: int, vb: int) -> bool:
+        """Whether gradients at two events are next to nothing beside what they are sums of, in both programs.
 
-    def _but_for_noise(self, e: Event, known: int, v: int) -> bool:
+        A bias in front of a batch norm has such gradients, and that of the keys in attention.
+        """
+        sums = []
+        for side, number in zip(self.sides, events):
+            e = side.events[number]  # an operation, where the gradient is one that was computed to be differentiated again
+            sums.append(side.summed(e.leaf, side.place(number)) if isinstance(e, Gradient) and e.leaf >= 0 else 0.0)
+        if 0 in (self.a.operations, self.b.operations):  # on the installed framework: nobody knows what it sums
+            sums = [max(sums)] * 2
+        within = self.policy.noise * self.tolerance(va, vb)
+        return all(side.values.norm(v) <= within * summed for side, v, summed in zip(self.sides, (va, vb), sums))
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment(Both):
+    """The values that A and B have in common. Made by `align`, and never changed."""
+
+    partner: Mapping[int, Match]
+    """A value of B -> its match in A."""
+    drift: Mapping[int, float]
+    """A value of B -> the largest relative difference from A among it and what it was computed from."""
+    noise: frozenset[int]
+    """Gradients of B that are nothing but rounding, as those of A are, and what an optimiser has made of them."""
+    astray: float
+    """How far optimisers have taken parameters apart that follow such gradients."""
+    packed: Sequence[Result] = ()
+    """What parameters that hold several of the other program have of these, part by part."""
+
+    def agree(self, va: int, vb: int, distance: Distance | None = None) -> bool:
+        """Whether a value of A and one of B are the same up to rounding."""
+        distance = distance or self.distance(va, vb)
+        if distance.relative <= self.tolerance(va, vb):
+            return True
+        match = self.partner.get(vb)
+        return match is not None and self.a.own(va) == self.a.classes.get(match.value)
+
+    def agree_in_part(self, va: int, vb: int, event_b: int, distance: Distance | None = None) -> bool:
+        """The same for rows of a value of one program and a value of the other, made by an event of B, which can only be
+        found to be the same by what they are."""
+        e = self.b.events[event_b]
+        before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if isinstance(e, Gradient) else ()))), default=0.0)
+        return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + self.policy.follows * before
+
+    def same(self, va: int, vb: int) -> bool:
+        """Whether a value of A and one of B are known to be the same."""
+        return self.a.own(va) == self.b.own(vb)
+
+    def counterpart(self, side: Side, value: int) -> int:
+        """What a value of a side is in the other program; ABSENT where that has nothing of the kind."""
+        if side.is_a:
+            return next(iter(side.there(value)), ABSENT)
+        match = self.partner.get(value)
+        return ABSENT if match is None else match.value
+
+
+def align(
+    a: Record, b: Record, leaves: LeafPairs, policy: Policy | None = None, *, progress: Callable[[int, int], None] | None = None,
+    originals: tuple[Record, Record] | None = None, assumed: Mapping[int, int] | None = None,
+) -> Alignment:  # fmt: skip
+    """Find the values that two records have in common.
+
+    originals: the programs' own records, where these are of double precision (wide.py).
+    assumed: values of B that have been put there (replay.py), and what they are in A.
+    """
+    side_a, side_b = (
+        Side(record, is_a, again, original)
+        for record, is_a, again, original in zip((a, b), (True, False), leaves.again, originals or (None, None))
+    )
+    side_a.other, side_b.other = side_b, side_a
+    dtypes = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves}
+    both = Both(side_a, side_b, leaves, policy or Policy(), originals is not None, rounding(*dtypes) if dtypes else math.inf,
+                *paired_passes(side_a, side_b))  # fmt: skip
+    _forget_what_nobody_reads(both)
+    found = Matching(both, assumed or {})
+    found.number_a()
+    found.number_b(progress)
+    for side, classes, members in ((side_a, found.classes_a, found.members), (side_b, found.classes_b, found.found)):
+        side.classes, side.members = MappingProxyType(classes), MappingProxyType(members)
+    partner, drift = MappingProxyType(found.partner), MappingProxyType(found.drift)
+    alignment = Alignment(**vars(both), partner=partner, drift=drift, noise=frozenset(found.noise), astray=found.astray)
+    packed, covered = in_parts(alignment)
+    for side, values in zip(both.sides, covered):
+        side.covered = frozenset(values)
+    return replace(alignment, packed=packed)
+
+
+def paired_passes(a: Side, b: Side) -> tuple[list[tuple[int, int]], bool]:
+    """The backward passes that belong together, and whether all do that count.
+
+    Where one program runs more, those count whose gradients are not differentiated again: the others are steps on the
+    way, and dialects need more or fewer of them for the same derivative.
+    """
+    if len(a.passes) == len(b.passes):
+        return [(i, i) for i in range(len(a.passes))], True
+    last_a, last_b = ([i for i, n in enumerate(side.passes) if not side.begins(n).again] for side in (a, b))
+    return list(zip(last_a, last_b)), len(last_a) == len(last_b)
+
+
+def _forget_what_nobody_reads(both: Both) -> None:
+    """Let sums in `.grad` that nothing reads stand for what was added to them last.
+
+    What a discriminator's parameters get from the generator's loss is such: whether the program has cleared what
+    was there before makes no difference.
+    """
+    for pair in list(both.facing_events()):
+        sums = [(side, n, e) for side, n in zip(both.sides, pair) if isinstance(e := side.events[n], Accumulate) and e.had]
+        if all(n in side.unread for side, n, _ in sums):
+            for side, n, e in sums:
+                side.events[n] = replace(e, outs=e.ins)
+                side.producer.setdefault(e.ins[0], n)
+
+
+# ------------------------------------------------------------------------------------------ numbering
+
+
+class Made(NamedTuple):
+    """A value of B that is looked for in A."""
+
+    e: Event
+    """What makes it."""
+    position: int
+    value: int
+    ins: tuple[int, ...]
+    """What that reads, by classes."""
+    before: float
+    """The drift of that."""
+
+
+class Matching:
+    """The state of the search: what has been numbered so far."""
+
+    def __init__(self, both: Both, assumed: Mapping[int, int]) -> None:
+        self.both, self.a, self.b, self.policy = both, both.a.values, both.b.values, both.policy
+        self.classes_a: dict[int, int] = {}
+        self.classes_b: dict[int, int] = {}
+        self.members: dict[int, list[int]] = {}
+        """A class -> the values of A in it."""
+        self.found: dict[int, list[int]] = {}
+        """The same of B."""
+        self.partner: dict[int, Match] = {}
+        self.drift: dict[int, float] = {}
+        self.noise: set[int] = set()
+        self.astray = 0.0
+        self.computed: dict[Any, int] = {}
+        """How a value was computed -> the first value of A that was."""
+        self.content: dict[Any, list[int]] = {}
+        self.given: dict[Any, int] = {}
+        """Content -> the first value of A that comes from outside and has it."""
+        self._largest: dict[Any, float] = {}
+        """Where a loss or gradient comes from -> its largest norm so far."""
+        self._of_size: dict[int, list[int]] = {}
+        self._by_norm: dict[int, tuple[list[float], list[int]]] = {}
+        self._assumed = assumed
+        self._expected = 0
+        """Where A is expected to be by now."""
+        self._measured = ((-1, -1), NONE)
+
+    def number_a(self) -> None:
+        """Give each value of A the first that is the same."""
+        for e in self.both.a.events:
+            if not isinstance(e, MAKERS):
+                continue
+            ins = self._classed(self.classes_a, e)
+            for position, v in enumerate(e.outs):
+                content = self.a.key(v)
+                self.classes_a[v] = known = self._first(e, ins, v, _way(e, ins, position), content)
+                self.members.setdefault(known, []).append(v)
+                self.content.setdefault(content, []).append(v)
+                self._of_size.setdefault(self.a.size(v), []).append(v)
+
+    def _classed(self, classes: dict[int, int], e: Event) -> tuple[int, ...]:
+        return tuple([classes.get(v, v) for v in e.ins])
+
+    def _first(self, e: Event, ins: tuple[int, ...], v: int, way: Any, content: Any) -> int:
+        """The first value of A that is this one."""
+        known = self.computed.get(way) if way is not None else None
+        if known is not None and self.a.key(known) == content:
+            return known
+        if isinstance(e, Write) and len(ins) > 1 and self.a.key(e.ins[1]) == content:
+            return ins[1]
+        if isinstance(e, Operation) and self.a.telling(v):  # x + 0 and x are one value, x * x and x**2
+            alike = self.content.get(content, ()) if self.a.size(v) > 1 else ()
+            same = alike[-1:] or [x for x in e.ins if x in self.classes_a and self.a.key(x) == content]
+            if same:
+                self.computed.setdefault(way, v)
+                return self.classes_a[same[0]]
+        if _is_given(e):
+            return self.given.setdefault(content, v)
+        if way is not None:
+            self.computed.setdefault(way, v)
+        return v
+
+    def number_b(self, progress: Callable[[int, int], None] | None) -> None:
+        """Find each value of B in A."""
+        both, classes = self.both, self.classes_b
+        starts = [(both.a.record.leaves[i].value, both.b.record.leaves[j].value) for i, j in both.leaves.pairs]
+        start = {vb: va for va, vb in starts if va in self.classes_a}
+        gradients = {both.b.made(j): both.a.made(i) for i, j in both.facing_events((-1, -1))}
+        self.facing = {**start, **gradients, **self._roots(), **both.changed(), **self._assumed}
+        """Values of B -> those of A with the same part in the program."""
+        for v, known in self._assumed.items():
+            if v not in both.b.producer:  # read in the place of another value
+                self.partner[v] = Match(known, NONE, True, "assumed")
+                classes[v] = self.classes_a[known]
+        recent, pulled = 0.0, False  # the largest drift since the last backward pass: what its gradients start from
+        for number, e in enumerate(both.b.events):
+            if progress is not None and not number % 512:
+                progress(number, len(both.b.events))
+            if not isinstance(e, MAKERS):
+                continue
+            ins = self._classed(classes, e)
+            before = max([self.drift.get(v, 0.0) for v in e.ins], default=0.0)
+            if isinstance(e, Gradient):
+                before, pulled = self.policy.pulled * recent, True
+            elif isinstance(e, Operation) and pulled:
+                recent, pulled = 0.0, False
+            for position, v in enumerate(e.outs):
+                found = MATCHERS.first(self, Made(e, position, v, ins, before))
+                if found is None:
+                    classes[v] = -2 - v
+                    self.drift[v] = before
+                    continue
+                self.partner[v] = match = found[1]._replace(rule=found[0])
+                classes[v] = known = self.classes_a[match.value]
+                self.found.setdefault(known, []).append(v)
+                self.drift[v] = max(match.distance.relative, before if isinstance(e, Write) else 0.0)
+                self._expected = match.value
+                if not isinstance(e, Gradient) and self.drift[v] < self.policy.grown:
+                    recent = max(recent, self.drift[v])
+
+    def _roots(self) -> dict[int, int]:
+        """Roots of B's backward passes -> those of A's."""
+        pairs: dict[int, int] = {}
+        for i, j in self.both.passes if self.both.all_passes else ():
+            for va, vb in zip(self.both.a.roots(i), self.both.b.roots(j)):
+                pairs.update({vb: va} if va is not None and vb is not None else {})
+        return pairs
+
+    # ------------------------------------------------------------------------------------------ what matchers ask
+
+    def same_way(self, made: Made) -> int | None:
+        """The value of A that was computed in the same way, the one that is closest to where A is expected to be."""
+        way = _way(made.e, made.ins, made.position)
+        known = self.computed.get(way) if way is not None else None
+        return None if known is None else next(self._in_order(self.members.get(self.classes_a[known], [known])))
+
+    def distance(self, known: int, v: int) -> Distance:
+        """How far two values are apart, which several rules ask one after the other."""
+        if self._measured[0] != (known, v):
+            self._measured = (known, v), self.both.distance(known, v)
+        return self._measured[1]
+
+    def tolerance(self, e: Event, va: int, vb: int) -> float:
+        """The tolerance for what an event of B gives: dialects hand over rates that they have computed in single precision."""
+        within = self.both.tolerance(va, vb)
+        if not self.both.widened or not isinstance(e, Update):
+            return within
+        other = self.both.a.maker(va)
+        alike = other is not None and other.name == e.name and _OPTION.findall(other.text) == _OPTION.findall(e.text)
+        return within if alike and other is not None and other.text != e.text else max(within, self.policy.rates)
+
+    def but_for_noise(self, e: Event, known: int, v: int) -> bool:
         """Whether what a step of B makes differs from what A's makes only where the gradients are nothing but rounding.
 
         As for the keys' share of a bias that holds those of queries, keys and values.
         """
-        maker = self.a.maker(known)
-        if maker is None or maker.kind != UPDATE:
+        maker, grown = self.both.a.maker(known), self.policy.grown
+        if not isinstance(maker, Update):
             return False
-        arrays = [side.array(n) for side, ns in ((self.a.values, (maker.ins[1], known)), (self.b.values, (e.ins[1], v)))
-                  for n in ns]  # fmt: skip
+        arrays = [self.a.array(maker.ins[1]), self.a.array(known), self.b.array(e.ins[1]), self.b.array(v)]
         if any(x is None for x in arrays):
             return False
         ga, pa, gb, pb = (as_wide(x) for x in arrays if x is not None)
@@ -360,48 +395,35 @@ class Alignment:
             gb, pb = gb.T, pb.T
         if not ga.shape == pa.shape == gb.shape == pb.shape:
             return False
-        noise = np.abs(ga - gb) > GROWN * np.maximum(np.abs(ga), np.abs(gb))
+        noise = np.abs(ga - gb) > grown * np.maximum(np.abs(ga), np.abs(gb))
         off = np.where(noise, 0.0, np.abs(pa - pb))
-        return bool(noise.any()) and float(off.max()) <= GROWN * float(max(np.abs(pa).max(), np.abs(pb).max()))
+        return bool(noise.any()) and float(off.max()) <= grown * float(max(np.abs(pa).max(), np.abs(pb).max()))
 
-    def _shrunk(self, known: int, v: int, e: Event) -> float:
+    def shrunk(self, known: int, v: int, e: Event) -> float:
         """How large a loss or gradient is beside the largest of its kind so far.
 
         As training converges they are small differences of what stays large, and rounding does not shrink with them.
         """
-        if e.kind in (UPDATE, WRITE):
+        if isinstance(e, (Update, Write)):
             return 1.0
-        key = (e.kind, e.file, e.line, *e.detail[1:2]) if e.kind in GRADIENTS else (e.kind, e.file, e.line)
-        norm = max(self.a.values.norm(known), self.b.values.norm(v))
+        key = (type(e), e.file, e.line, e.leaf if isinstance(e, Gradient) else None)
+        norm = max(self.a.norm(known), self.b.norm(v))
         if not 0.0 < norm < math.inf:
             return 1.0
         largest = self._largest[key] = max(norm, self._largest.get(key, 0.0))
         return norm / largest
 
-    def only_rounding(self, ea: int, va: int, eb: int, vb: int) -> bool:
-        """Whether gradients at two events are next to nothing beside what they are sums of, in both programs.
+    def recognised(self, made: Made, candidates: Iterator[int]) -> Iterator[int]:
+        """Those of some values of A with the content of one that say by themselves, or by who made them, that they are it."""
+        telling = _is_given(made.e) or self.b.telling(made.value)
+        for known in candidates:
+            maker = self.both.a.maker(known)
+            if telling or (maker is not None and maker.deed == made.e.deed):
+                yield known
 
-        A bias in front of a batch norm has such gradients, and that of the keys in attention.
-        """
-        pairs = ((self.a, ea, va), (self.b, eb, vb))
-        sums = []
-        for side, number, _ in pairs:
-            leaf = side.events[number].detail[1]
-            sums.append(side.summed(leaf, side.place(number)) if leaf >= 0 else 0.0)
-        if 0 in (self.a.operations, self.b.operations):  # on the installed framework: nobody knows what it sums
-            sums = [max(sums)] * 2
-        return all(
-            side.values.norm(value) <= 4 * self.tolerance(va, vb) * summed for (side, _, value), summed in zip(pairs, sums)
-        )
-
-    def _alike(self, e: Event, known: int) -> bool:
-        """Whether a value of A that says little was at least made by the same operation, or is one to begin with."""
-        maker = self.a.maker(known)
-        return maker is not None and maker.kind == e.kind and maker.name == e.name and maker.params == e.params
-
-    def _nearest(self, candidates: list[int]) -> int:
-        """The candidate that is closest to where A is expected to be."""
-        return next(self._in_order(candidates))
+    def equal(self, v: int) -> Iterator[int]:
+        """The values of A that hold the same, to the last bit."""
+        return self._in_order(self.content.get(self.b.key(v), ()))
 
     def _in_order(self, candidates: Any) -> Iterator[int]:
         """A few candidates (numbers in ascending order), those close to where A is expected to be first."""
@@ -417,35 +439,119 @@ class Alignment:
             else:
                 return
 
-    def _near(self, v: int, before: float) -> list[int]:
+    def near(self, v: int, before: float) -> Iterator[int]:
         """The values of A that may be equal to one of B, by their norms."""
-        values = self.b.values
-        norm, size = values.norm(v), values.size(v)
+        norm, size = self.b.norm(v), self.b.size(v)
         if norm != norm or size not in self._of_size:
-            return []
+            return iter(())
         if size not in self._by_norm:
-            of_a = self.a.values
-            pairs = sorted((n, x) for x in self._of_size[size] if (n := of_a.norm(x)) == n)
+            pairs = sorted((n, x) for x in self._of_size[size] if (n := self.a.norm(x)) == n)
             self._by_norm[size] = ([n for n, _ in pairs], [x for _, x in pairs])
         norms, numbers = self._by_norm[size]
-        rtol = self._rtol if self._rtol is not None else default_rtol(values.kept(v).dtype, "float32")
-        window = norm * min((rtol + 4 * before) * min(size, 1024) ** 0.5, 0.1)
+        rtol = self.policy.rtol if self.policy.rtol is not None else rounding(self.b.kept(v).dtype, "float32")
+        window = norm * min((rtol + self.policy.follows * before) * min(size, 1024) ** 0.5, self.policy.window)
         low, high = bisect.bisect_left(norms, norm - window), bisect.bisect_right(norms, norm + window)
         if high - low > 64:
             middle = bisect.bisect_left(norms, norm)
             low, high = max(low, middle - 32), min(high, middle + 32)
-        return list(self._in_order(sorted(numbers[low:high])))
+        return self._in_order(sorted(numbers[low:high]))
 
 
 def _way(e: Event, ins: tuple[int, ...], position: int) -> Any:
     """How a value was computed, as a key; None where that says nothing."""
-    if e.kind == OP or e.kind == UPDATE:
-        return e.name, e.params, tuple(sorted(ins)) if e.name in COMMUTATIVE else ins, position
+    if isinstance(e, WithParameters):
+        return e.name, e.text, tuple(sorted(ins)) if e.name in COMMUTATIVE else ins, position
     return None
 
 
 def _is_given(e: Event) -> bool:
     """Whether a value comes from outside: all there is to say of it is its content."""
-    if e.kind == OP:
+    if isinstance(e, Operation):
         return e.name == "fill"
-    return e.kind == SOURCE or (e.kind == WRITE and tuple(e.ins) == (ABSENT,))
+    return isinstance(e, Source) or (isinstance(e, Write) and tuple(e.ins) == (ABSENT,))
+
+
+# ------------------------------------------------------------------------------------------ the matchers
+
+MATCHERS: Rules[Callable[[Matching, Made], Match | None]] = Rules()
+"""How a value of B is found in A, in the order in which it is tried."""
+
+
+@MATCHERS
+def step_along_noise(m: Matching, made: Made) -> Match | None:
+    """An optimiser's step of the same kind that follows a gradient which is nothing but rounding, in all or in some elements."""
+    known = m.same_way(made) if isinstance(made.e, Update) else None
+    if known is None:
+        return None
+    found = m.distance(known, made.value)
+    if not m.noise.isdisjoint(made.e.ins) or (
+        found.relative > m.policy.grown and m.but_for_noise(made.e, known, made.value)
+    ):  # fmt: skip
+        m.noise.add(made.value)
+        m.astray = max(m.astray, found.relative)
+        return Match(known, found, True)
+    return None
+
+
+@MATCHERS
+def same_operation(m: Matching, made: Made) -> Match | None:
+    """The same operation, or step, with the same parameters on the same operands; rounding in these may have grown."""
+    known = m.same_way(made)
+    if known is None:
+        return None
+    found, within = m.distance(known, made.value), m.tolerance(made.e, known, made.value)
+    return Match(known, found, True) if found.relative <= (max(within, m.policy.grown) if made.before else within) else None
+
+
+@MATCHERS
+def same_part(m: Matching, made: Made) -> Match | None:
+    """The same part in the program: a loss, a gradient of one parameter, what a parameter holds after a change; not where a
+    gradient is nothing but rounding."""
+    known, (e, _, v, _, before) = m.facing.get(made.value), made
+    if known is None:
+        return None
+    found = m.distance(known, v)
+    found = found._replace(relative=found.relative * m.shrunk(known, v, e))
+    if found.relative > m.both.tolerance(known, v) and isinstance(e, Gradient) and m.both.only_rounding(
+        (m.both.a.producer[known], m.both.b.producer[v]), known, v
+    ):  # fmt: skip
+        m.noise.add(v)
+        return Match(known, found._replace(relative=0.0), False)
+    if found.relative <= m.tolerance(e, known, v) + m.policy.follows * before:
+        return Match(known, found, not isinstance(e, Operation))
+    return None
+
+
+@MATCHERS
+def written(m: Matching, made: Made) -> Match | None:
+    """Memory that was filled with a value which A has."""
+    source = m.partner.get(made.e.ins[1]) if isinstance(made.e, Write) and len(made.e.ins) > 1 else None
+    if source is None:
+        return None
+    within = source.distance.relative + m.both.tolerance(source.value, made.value)
+    return source if m.both.distance(source.value, made.value).relative <= within else None
+
+
+@MATCHERS
+def same_input(m: Matching, made: Made) -> Match | None:
+    """A value from outside that A has been given, too."""
+    known = m.given.get(m.b.key(made.value)) if _is_given(made.e) else None
+    return None if known is None else Match(known, NONE, False)
+
+
+@MATCHERS
+def equal_content(m: Matching, made: Made) -> Match | None:
+    """The same to the last bit, of content that says which value it is, or made by the same operation."""
+    known = next(m.recognised(made, m.equal(made.value)), None)
+    return None if known is None else Match(known, NONE, False)
+
+
+@MATCHERS
+def close_content(m: Matching, made: Made) -> Match | None:
+    """The same up to rounding, in any layout, of content that says which value it is, or made by the same operation."""
+    before = made.before if m.b.size(made.value) > 1 else 0.0  # two of many numbers are close to each other by chance
+    for known in m.recognised(made, m.near(made.value, before)):
+        found = m.both.distance(known, made.value)
+        if found.relative <= m.both.tolerance(known, made.value) + m.policy.follows * before:
+            return Match(known, found, False)
+    return None

@@ -57,6 +57,8 @@ class Difference:
     index: tuple[int, ...] = ()
     shows_in: str = ""
     """The first result that is not the same: a loss, a gradient, a parameter."""
+    found_by: list[str] = field(default_factory=list)
+    """The rules that have found it, the most general first."""
     contributes_to: str = ""
     """The result that differs most, where there is more than one difference; the next two are about it."""
     alone: float | None = None
@@ -76,6 +78,8 @@ class Stretch:
     a_lines: tuple[Place, Place]
     b_lines: tuple[Place, Place]
     relative: float
+    rule: str
+    """How it was found that the value is the same."""
     times: int = 1
 
 
@@ -152,6 +156,8 @@ class Answer:
     differences: list[Difference] = field(default_factory=list)
     """All that were found, the one that contributes most to the largest difference first."""
     stretches: list[Stretch] = field(default_factory=list)
+    matched_by: dict[str, int] = field(default_factory=dict)
+    """Rules by which values of B were found in A, and how many each has found."""
     gradients: list[Gradient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     rtol: str = ""

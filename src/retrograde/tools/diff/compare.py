@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .align import GROWN, Alignment
+from .align import MATCHERS, Alignment, align
 from .answer import (
     DIFFERENT,
     ROUNDING,
@@ -27,20 +27,21 @@ from .answer import (
     Step,
     Stretch,
 )
+from .events import ABSENT, Accumulate, Clear, Detach, Event, Operation, Source, Update, WithParameters, Write
 from .forward import Finding
 from .judge import Judgement, agrees, where
-from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
-from .onward import CLOSE, Onward
+from .onward import Onward
 from .places import packaged
+from .policy import Policy
 from .proof.algebra import RULES
 from .proof.check import check
 from .proof.prove import Prover
-from .record import ABSENT, Event, Record
+from .record import Record
 from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name
 from .side import LAYOUT_ONLY, Side
 from .starts import offer
-from .values import Distance
+from .values import FAR, Distance
 
 ZERO = "rounding"
 """What is said of gradients that differ only because they are nothing but rounding."""
@@ -66,19 +67,19 @@ def compare(
     leaves = LeafPairs(a, b, mapping)
     if leaves.unknown:
         raise ValueError(f"--map: {'; '.join(leaves.unknown)}")
-    slack = 50.0 if gradients_only else 1.0
-    compared = _Comparison(Alignment(a, b, leaves, rtol, progress, slack), file_a, file_b, rtol, gradients_only)
+    policy = Policy(rtol, slack=Policy.alone if gradients_only else 1.0)
+    compared = _Comparison(align(a, b, leaves, policy, progress=progress), file_a, file_b, gradients_only)
     answer, told = compared.answer, compared
     if second is not None and compared.is_close:
         records = second.records()
         if records is not None:
-            again = Alignment(*records[:2], records[2], None, progress, originals=(a, b))
-            double = _Comparison(again, file_a, file_b, None, False)
+            again = align(*records, progress=progress, originals=(a, b))
+            double = _Comparison(again, file_a, file_b, False)
             answer, told = _decided(compared, double)
     if answer.difference is not None:
         answer.differences = [answer.difference]
         if not first_only and not gradients_only and told.bad is not None:
-            onward = Onward(a, b, told.judged, shown_difference, second.records if second is not None else None, rtol)
+            onward = Onward(a, b, told.judged, shown_difference, second.records if second is not None else None)
             onward.search()
             answer.differences = [one.difference for one in onward.found] or answer.differences
             answer.notes += onward.notes
@@ -140,22 +141,12 @@ class _Second:
         return self._found
 
 
-LARGE = 1e-4
-"""Above this relative difference, those that stay in double precision are explained by what single precision shows."""
-
-
-SHRINKS, DOUBLE = 10.0, 1e-10
-"""A difference that becomes so many times smaller in double precision, or as small as that, is rounding."""
-
-
 class _Comparison:
     """The answer for two records, and the result that decides it."""
 
-    def __init__(
-        self, alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
-    ) -> None:  # fmt: skip
+    def __init__(self, alignment: Alignment, file_a: str, file_b: str, gradients_only: bool) -> None:
         self.alignment = alignment
-        self.answer, self.judged = _judged(alignment, file_a, file_b, rtol, gradients_only)
+        self.answer, self.judged = _judged(alignment, file_a, file_b, gradients_only)
         self.bad = self.judged.bad
 
     @property
@@ -164,24 +155,23 @@ class _Comparison:
         if self.bad is None:
             return self.answer.verdict == ROUNDING
         distance = self.bad.distance
-        return distance is not None and distance.relative < CLOSE
+        return distance is not None and distance.relative < self.alignment.policy.close
 
 
 def _decided(single: _Comparison, double: _Comparison) -> tuple[Answer, _Comparison]:
     """The answer after both programs were compared in double precision, too, and the comparison that it is taken from."""
-    first, second = single.answer, double.answer
+    first, second, policy = single.answer, double.answer, single.alignment.policy
     if second.verdict == DIFFERENT:
         bad = double.bad
-        if bad is None or bad.distance is None or bad.a is None or bad.b is None:
+        if bad is None or bad.distance is None or bad.known is None:
             return second, double
-        narrow = single.alignment
-        rows = bad.a not in double.alignment.a.producer or bad.b not in double.alignment.b.producer  # known there only
-        before = first.largest if rows else narrow.distance(bad.a, bad.b).relative
+        rows = any(v not in side.producer for side, v in zip(double.alignment.sides, bad.known))  # known there only
+        before = first.largest if rows else single.alignment.distance(*bad.known).relative
         # Where the difference is large, single precision has matched more by content, and names the line.
-        told = single if single.bad is not None and before > LARGE else double
+        told = single if single.bad is not None and before > policy.large else double
         told.answer.precision = _precision(False, before, bad.distance.relative, bad.title)
         return told.answer, told
-    shrinks = second.largest <= max(first.largest / SHRINKS, DOUBLE)
+    shrinks = second.largest <= max(first.largest / policy.shrinks, policy.double)
     first.precision = _precision(shrinks, first.largest, second.largest, first.largest_in)
     if not shrinks:
         first.notes.append(
@@ -201,26 +191,26 @@ def _precision(rounding: bool, single: float, double: float, shows_in: str) -> P
 
 
 def _judged(
-    alignment: Alignment, file_a: str, file_b: str, rtol: float | None, gradients_only: bool
+    alignment: Alignment, file_a: str, file_b: str, gradients_only: bool
 ) -> tuple[Answer, Judgement]:  # fmt: skip
     """What two records say."""
-    a, b = alignment.a.record, alignment.b.record
+    policy, a, b = alignment.policy, alignment.a.record, alignment.b.record
     judged = Judgement(alignment, gradients_only)
     results, notes, bad = judged.results, judged.notes, judged.bad
     if gradients_only:
         notes.append("only gradients are compared")
         halves = {kept.dtype for record in (a, b) for kept in record.values} & {"float16", "bfloat16"}
-        if halves and rtol is None:
+        if halves and policy.rtol is None:
             notes.append(f"some values are {' and '.join(sorted(halves))}: --rtol sets how much rounding that may make")
     if not alignment.a.passes and not alignment.b.passes and not gradients_only:
         notes.append("neither program computes a gradient" + ("; what they end with is compared" if results else ""))
     answer = Answer(
         SAME, file_a, file_b, _counted(alignment.a, gradients_only), _counted(alignment.b, gradients_only), notes=notes,
-        rtol=f"{rtol:g}" if rtol is not None else "by dtype",
+        rtol="by dtype" if policy.rtol is None else f"{policy.rtol:g}",
     )  # fmt: skip
     answer.largest, answer.largest_in = judged.largest, judged.largest_in
-    if alignment.astray > GROWN / 100:
-        noise = [(r.kind, r.name) for r in results if r.b in alignment.noise]
+    if alignment.astray > policy.astray:
+        noise = [(r.kind, r.name) for r in results if r.values[1] in alignment.noise]
         whole = dict.fromkeys(name.partition(" (")[0] for kind, name in noise if kind == GRADIENT)
         partly = dict.fromkeys(f"of {name.partition(' after ')[0]}" for kind, name in noise if kind == PARAMETER)
         for names, what in ((whole, "the gradients"), ([n for n in partly if n not in whole], "some elements of the gradients")):
@@ -229,6 +219,8 @@ def _judged(
     apart = None if bad else judged.nothing_in_common()
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
+    times = Counter(match.rule for match in alignment.partner.values())
+    answer.matched_by = {rule.name: times[rule.name] for rule in MATCHERS if times[rule.name]}
     if bad is not None:
         if not gradients_only and not alignment.widened and (offered := offer(alignment, file_b)):
             answer.notes.append(offered)
@@ -241,7 +233,7 @@ def _judged(
         answer.verdict, answer.difference = DIFFERENT, shown_difference(alignment, apart, "everything")
     elif answer.largest > 0:
         answer.verdict = ROUNDING
-        if answer.largest > 1e-4:
+        if answer.largest > policy.large:
             notes.append("rounding has grown on the way: every step agrees, given what the steps before made of it")
     return answer, judged
 
@@ -261,24 +253,22 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
             continue
         key = (*result.leaf, result.name if result.leaf == (-1, -1) else result.kind)
         shown = rows.get(key)
-        if shown is None or agrees(alignment, shown, shown.distance):
+        if shown is None or agrees(alignment, shown):
             rows[key] = result
     table = []
     for result in rows.values():
-        i, j = result.leaf
-        distance = alignment.distance(result.a, result.b) if result.a is not None and result.b is not None else None
-        same = agrees(alignment, result, result.distance)
-        found = "" if distance is None or not same else distance.layout
-        if same and distance is not None and distance.relative > GROWN:
-            found = ZERO
+        distance = alignment.distance(*result.known) if result.known is not None else None
+        same = agrees(alignment, result)
+        layout = "" if distance is None or not same else distance.layout
+        if same and distance is not None and distance.relative > alignment.policy.grown:
+            layout = ZERO
+        (a, b), (i, j), (va, vb) = alignment.sides, result.leaf, result.values
         table.append(Gradient(
-            leaf_name(alignment.a, i) if i >= 0 else "" if result.a is None else result.name,
-            leaf_name(alignment.b, j) if j >= 0 else "" if result.b is None else result.name,
-            None if result.a is None else alignment.a.values.shape(result.a),
-            None if result.b is None else alignment.b.values.shape(result.b),
-            None if result.a is None else alignment.a.values.norm(result.a),
-            None if result.b is None else alignment.b.values.norm(result.b),
-            math.inf if distance is None else distance.relative, found, same,
+            leaf_name(a, i) if i >= 0 else "" if va is None else result.name,
+            leaf_name(b, j) if j >= 0 else "" if vb is None else result.name,
+            None if va is None else a.values.shape(va), None if vb is None else b.values.shape(vb),
+            None if va is None else a.values.norm(va), None if vb is None else b.values.norm(vb),
+            math.inf if distance is None else distance.relative, layout, same,
         ))  # fmt: skip
     return table
 
@@ -288,33 +278,21 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
 
 def shown_difference(alignment: Alignment, finding: Finding, title: str) -> Difference:
     """A finding as the answer has it; title: the result in which it shows."""
-    va, vb = finding.values
-    a, b = alignment.a, alignment.b
-    va = va if va != ABSENT else _made(a, finding.a)
-    vb = vb if vb != ABSENT else _made(b, finding.b)
-    distance = alignment.distance(va, vb) if va != ABSENT and vb != ABSENT else Distance(math.inf, math.inf)
-    return Difference(
-        finding.reason, _step(alignment, finding, True, va, distance), _step(alignment, finding, False, vb, distance),
-        distance.relative, distance.absolute, distance.at, title,
-    )  # fmt: skip
+    va, vb = alignment.each(lambda side, v, n: v if v != ABSENT else side.made(n), finding.values, finding.events)
+    distance = FAR if ABSENT in (va, vb) else alignment.distance(va, vb)
+    steps = alignment.each(lambda side, v: _step(side, finding, v, distance), (va, vb))
+    return Difference(finding.reason, *steps, distance.relative, distance.absolute, distance.at, title, list(finding.rules))
 
 
-def _made(side: Side, event: int) -> int:
-    return side.events[event].outs[0] if event >= 0 and side.events[event].outs else ABSENT
-
-
-def _step(alignment: Alignment, finding: Finding, is_a: bool, value: int, distance: Distance) -> Step | None:
-    side = alignment.a if is_a else alignment.b
-    number = finding.a if is_a else finding.b
+def _step(side: Side, finding: Finding, value: int, distance: Distance) -> Step | None:
+    number = side.of(finding.events)
     if number < 0:
         return None
-    named = finding.lines[0 if is_a else 1]
-    e = side.events[number]
-    at = side.events[named] if named >= 0 else e
-    feeds = [_shown(alignment, is_a, v, ()) for v in e.ins if v != ABSENT] if e.kind != ACCUMULATE else []
+    e, at = side.events[number], side.events[side.of(finding.named())]
+    feeds = [_shown(side, v, ()) for v in e.ins if v != ABSENT] if not isinstance(e, Accumulate) else []
     return Step(
         place_of(side, at), what_of(at),
-        _shown(alignment, is_a, value, distance.at) if value != ABSENT else None,
+        _shown(side, value, distance.at) if value != ABSENT else None,
         feeds, place_of(side, e) if at is not e and at.line != e.line else None,
         _place(side, *at.caller) if at.caller else None,
     )  # fmt: skip
@@ -330,31 +308,28 @@ def _place(side: Side, file: int, line: int) -> Place:
     return Place(name, line, linecache.getline(name, line).strip() if name else "")
 
 
-_WHATS = {WRITE: "change in place", ACCUMULATE: "adding to .grad", CLEAR: "clearing .grad", DETACH: "detaching",
-          SOURCE: "a value that is given"}  # fmt: skip
+_WHATS = {Write: "change in place", Accumulate: "adding to .grad", Clear: "clearing .grad", Detach: "detaching",
+          Source: "a value that is given"}  # fmt: skip
 
 
 def _what(e: Event) -> str:
-    return f"{e.name} step" if e.kind == UPDATE else what_of(e)
+    return f"{e.name} step" if isinstance(e, Update) else what_of(e)
 
 
 def what_of(e: Event) -> str:
     """What an event does, for a line of text."""
-    if e.kind in (OP, UPDATE):
-        name = f"{e.name} step" if e.kind == UPDATE else e.name.removesuffix("Backward")  # of a user's function
-        return f"{name}({e.params})" if e.params else name
-    return _WHATS.get(e.kind, e.name)
+    if isinstance(e, WithParameters):
+        name = f"{e.name} step" if isinstance(e, Update) else e.name.removesuffix("Backward")  # of a user's function
+        return f"{name}({e.text})" if e.text else name
+    return _WHATS.get(type(e), e.name)
 
 
-def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...]) -> Shown:
-    side = alignment.a if is_a else alignment.b
+def _shown(side: Side, value: int, index: tuple[int, ...]) -> Shown:
     kept = (side.original if value in side.producer else side.values).kept(value)
     maker = side.maker(value)
-    same = alignment.matched_a(value) if is_a else alignment.matched_b(value)
-    return Shown(
-        tuple(kept.shape), kept.dtype, elements(side, value, index), None if maker is None else place_of(side, maker),
-        "" if maker is None else maker.name if maker.kind == OP else "" if maker.kind == SOURCE else _what(maker), same,
-    )  # fmt: skip
+    made_by = "" if maker is None or isinstance(maker, Source) else maker.name if isinstance(maker, Operation) else _what(maker)
+    origin = None if maker is None else place_of(side, maker)
+    return Shown(tuple(kept.shape), kept.dtype, elements(side, value, index), origin, made_by, side.matched(value))
 
 
 def elements(side: Side, value: int, index: tuple[int, ...] = ()) -> str:
@@ -393,46 +368,40 @@ def _stretches(alignment: Alignment) -> list[Stretch]:
     for vb, match in alignment.partner.items():
         if match.alike:
             continue
-        eb, ea = alignment.b.producer[vb], alignment.a.producer[match.value]
-        if alignment.b.events[eb].kind != OP or alignment.a.events[ea].kind != OP:
-            continue
-        way_a = _way(alignment.a, ea, alignment.matched_a)
-        way_b = _way(alignment.b, eb, alignment.matched_b)
-        left, right = _names(alignment.a, way_a), _names(alignment.b, way_b)
+        ways = alignment.each(lambda side, v: _way(side, side.producer[v]), (match.value, vb))
+        left, right = ([e.name for e in way if e.name not in LAYOUT_ONLY] for way in ways)
         if not left or not right or left == right or (len(left) == len(right) == 1 and LINEAR.issuperset(left + right)):
             continue
-        lines_a, lines_b = _lines(alignment.a, way_a), _lines(alignment.b, way_b)
-        key = (tuple(left), tuple(right), lines_a[0].line, lines_a[1].line, lines_b[0].line, lines_b[1].line)
+        lines = alignment.each(_lines, ways)
+        key = (tuple(left), tuple(right), *(place.line for pair in lines for place in pair))
         stretch = found.get(key)
         if stretch is None:
-            found[key] = Stretch(left, right, lines_a, lines_b, match.distance.relative)
+            found[key] = Stretch(left, right, *lines, match.distance.relative, match.rule)
         else:
             stretch.times += 1
             stretch.relative = max(stretch.relative, match.distance.relative)
     return list(found.values())
 
 
-def _way(side: Side, end: int, matched: Callable[[int], bool]) -> list[int]:
-    """The operations that make an event's result out of what both programs have."""
+def _way(side: Side, end: int) -> list[Event]:
+    """The operations that make an operation's result out of what both programs have; none of another event."""
+    if side.operation(end) is None:
+        return []
     region = {end}
     stack = list(side.events[end].ins)
     while stack and len(region) < 200:
         v = stack.pop()
-        if v == ABSENT or matched(v):
+        if v == ABSENT or side.matched(v):
             continue
         number = side.producer.get(v, -1)
-        if number >= 0 and number not in region and side.events[number].kind == OP:
+        if number not in region and side.operation(number) is not None:
             region.add(number)
             stack += side.events[number].ins
-    return sorted(region)
+    return [side.events[n] for n in sorted(region)]
 
 
-def _names(side: Side, way: Sequence[int]) -> list[str]:
-    return [side.events[n].name for n in way if side.events[n].name not in LAYOUT_ONLY]
-
-
-def _lines(side: Side, way: Sequence[int]) -> tuple[Place, Place]:
-    places = sorted((place_of(side, side.events[n]) for n in way), key=lambda place: (place.file, place.line))
+def _lines(side: Side, way: Sequence[Event]) -> tuple[Place, Place]:
+    places = sorted((place_of(side, e) for e in way), key=lambda place: (place.file, place.line))
     return places[0], places[-1]
 
 

@@ -1,47 +1,58 @@
 """Why a computed value differs: from it back through what only its program has, to where the two programs part.
 
-Called by explain.py, which follows gradients in the same way.
+`PARTINGS` are the rules that say where that is, `REASONS` those that put it into words. Called by explain.py, which follows
+gradients in the same way.
 """
 
 from __future__ import annotations
 
 import bisect
+import functools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .align import GROWN, Alignment
+from .align import Alignment
+from .events import ABSENT, Event, Gradient, Operation, Reread, Source, Update, WithParameters, Write
 from .history import is_computed, moved, operands
 from .inside import is_known, values_inside
-from .kinds import OP, REREAD, SOURCE, UPDATE, WRITE
 from .optimisers import steps_differ
-from .record import ABSENT, Event
+from .policy import rounding
 from .results import leaf_name
-from .side import ARRANGING, GRADIENTS, Side
-from .values import RESHAPED, SAME, SQUEEZED, apart, default_rtol, norm_of
+from .rules import Rules
+from .side import ARRANGING, Side
+from .values import RESHAPED, SAME, SQUEEZED, apart, norm_of
+
+NEITHER = (ABSENT, ABSENT)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Finding:
-    """The operations at which two programs part; -1 for a side that has none."""
+    """The operations at which two programs part. All pairs are of A and B; -1 for a program that has none."""
 
     reason: str
-    a: int
-    b: int
-    values: tuple[int, int] = (ABSENT, ABSENT)
+    events: tuple[int, int]
+    values: tuple[int, int] = NEITHER
     """What to show side by side, if not the operations' first results."""
     lines: tuple[int, int] = (-1, -1)
     """The events whose lines are named, where they are not the operations themselves."""
     kind: str = ""
     """How it was found, where that says how to go on after it: one of the kinds below."""
-    at: tuple[int, int] = (ABSENT, ABSENT)
-    """GRADIENT: the values at which the gradients differ that arrive, although they agree on the other side of the operations."""
+    at: tuple[int, int] = NEITHER
+    """CUT: the values at which the gradients differ that arrive, although they agree on the other side of the operations."""
+    rules: tuple[str, ...] = ()
+    """The rules that have found it, the most general first."""
 
     def named(self) -> tuple[int, int]:
         """The events whose lines are named."""
-        return (self.lines[0] if self.lines[0] >= 0 else self.a, self.lines[1] if self.lines[1] >= 0 else self.b)
+        (i, j), (ea, eb) = self.lines, self.events
+        return (i if i >= 0 else ea, j if j >= 0 else eb)
+
+    def by(self, rule: str) -> Finding:
+        """The same, of a rule that has asked others."""
+        return replace(self, rules=(rule, *self.rules))
 
 
 START, COMPUTED, CUT, CLEARED = "start", "computed", "gradient", "cleared"
@@ -49,125 +60,120 @@ START, COMPUTED, CUT, CLEARED = "start", "computed", "gradient", "cleared"
 alike; a sum in `.grad` that was cleared on one side only."""
 
 
-NEAR = 1e-3
-"""How far the norms of values may be apart that are looked at more closely."""
-
-
 class Forward:
     """Finds the operations that make a value of one program differ from that of the other."""
 
     def __init__(self, alignment: Alignment) -> None:
-        self.alignment = alignment
-        self.a, self.b = alignment.a, alignment.b
-        self._inside: dict[bool, dict[int, int]] = {True: {}, False: {}}
-        """Values of A (True) or B (False) -> the operation of the other program that computes them inside."""
-
-    def _known(self, value: int, is_a: bool) -> bool:
-        """Whether the other program has a value, as a result or inside of an operation."""
-        matched = self.alignment.matched_a if is_a else self.alignment.matched_b
-        return matched(value) or value in self._inside[is_a]
+        self.alignment, self.sides = alignment, alignment.sides
+        self.a, self.b = alignment.sides
+        self.inside: dict[Side, dict[int, int]] = {self.a: {}, self.b: {}}
+        """Values of a side -> the operation of the other program that computes them inside."""
 
     def computed(self, va: int, vb: int) -> Finding:
         """Why a computed value differs."""
-        found = self._different_start(va, vb)
-        if found is not None:
-            found.kind = START
-            return found
-        found = self._computed(va, vb)
-        found.kind = COMPUTED
-        return found
+        name, found = PARTINGS.first(self, Parting(self, va, vb)) or ("", None)
+        assert found is not None  # the last rule always knows something
+        return replace(found.by(name), kind=found.kind or COMPUTED)
 
-    def _computed(self, va: int, vb: int) -> Finding:
-        ea, eb = self._stepping(va, vb) or self._parting(va, vb)
-        if ea < 0 and eb < 0:
-            reason = "the values differ from the start"
-            return Finding(reason, self.a.producer.get(va, -1), self.b.producer.get(vb, -1), (va, vb))
-        more = min(ea, eb) < 0
-        ea = ea if ea >= 0 else self.a.producer.get(va, -1)
-        eb = eb if eb >= 0 else self.b.producer.get(vb, -1)
-        written = self._written(ea, eb) or self._overwritten(ea, eb)
-        if written is not None:
-            return written
-        idle_a, idle_b = self._idle(ea, True), self._idle(eb, False)
-        if min(idle_a, idle_b) < 0 <= max(idle_a, idle_b):
-            ea, eb = (idle_a if idle_a >= 0 else ea), (idle_b if idle_b >= 0 else eb)
-        elif more:
-            return self._further(va, vb, ea, eb)
-        elif self.a.events[ea].kind == self.b.events[eb].kind == OP:
-            ea, eb = self._arranged(ea, eb) or self._repeated(ea, eb) or self._turned(*self._born(ea, eb))
-        return Finding(self._reason(ea, eb), ea, eb)
+    def told(self, ea: int, eb: int) -> Finding:
+        """The finding of two operations, with the reason that they themselves give."""
+        name, reason = REASONS.first(self, ea, eb) or ("", "")
+        return Finding(reason, (ea, eb), rules=(name,))
 
-    def _stepping(self, va: int, vb: int) -> tuple[int, int] | None:
-        """The optimisers' steps that make a parameter of the same operands, even if one of them changes nothing."""
-        ea, eb = self.a.producer.get(va, -1), self.b.producer.get(vb, -1)
-        if min(ea, eb) < 0 or not self.a.events[ea].kind == self.b.events[eb].kind == UPDATE:
-            return None
-        pairs = zip(self.a.events[ea].ins[:2], self.b.events[eb].ins[:2])  # the parameter, its gradient
-        return (ea, eb) if all(self.same(p, q) for p, q in pairs) else None
+    # ------------------------------------------------------------------------------------------ what both programs have
 
-    def _parting(self, va: int, vb: int) -> tuple[int, int]:
+    def known(self, side: Side, value: int) -> bool:
+        """Whether the other program has a value, as a result or inside of an operation."""
+        return side.matched(value) or value in self.inside[side]
+
+    def has(self, side: Side, value: int) -> bool:
+        """Whether the other program has what a value of this one consists of, in whatever arrangement."""
+        return self.known(side, value) or self.known(side, self.root(side, value))
+
+    def same(self, va: int, vb: int) -> bool:
+        """Whether a value of A and one of B are known to be the same."""
+        return self.alignment.same(va, vb)
+
+    def counterpart(self, side: Side, value: int) -> int:
+        """The operation of the other program that makes what is made here; -1 where none does."""
+        return side.other.producer.get(self.alignment.counterpart(side, value), -1)
+
+    def fed(self, ea: int, eb: int) -> list[tuple[int, int]]:
+        """The operands of two events that are there in both, and not the same."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        return [(p, q) for p, q in zip(x.ins, y.ins) if ABSENT not in (p, q) and not self.same(p, q)]
+
+    def fed_alike(self, ea: int, eb: int) -> bool:
+        """Whether two events have the same operands."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        return len(x.ins) == len(y.ins) and all(p == q == ABSENT or self.same(p, q) for p, q in zip(x.ins, y.ins))
+
+    def does_alike(self, ea: int, eb: int) -> bool:
+        """Whether two events do the same, to as many operands."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        return x.deed == y.deed and len(x.ins) == len(y.ins)
+
+    # ------------------------------------------------------------------------------------------ the way back
+
+    def parting(self, va: int, vb: int) -> tuple[int, int]:
         """The first operations that only one program has on the way to a value; -1 for a program that has none.
 
         Like operations that differ in a constant only, such as a mask, are followed to where that is made.
         """
-        has_a, has_b = self._has(va, True), self._has(vb, False)
-        entries_a = [] if has_a and not has_b else self._entries(self.a, va, True)
-        entries_b = [] if has_b and not has_a else self._entries(self.b, vb, False)
-        ea, eb = self._facing(entries_a, entries_b)
-        if ea < 0 or eb < 0:
+        has = self.has(self.a, va), self.has(self.b, vb)
+        ea, eb = self.facing([
+            [] if side.of(has) and not side.other.of(has) else self.entries(side, v) for side, v in zip(self.sides, (va, vb))
+        ])  # fmt: skip
+        if ea < 0 or eb < 0 or self.a.operation(ea) is None:
             return ea, eb
-        x, y = self.a.events[ea], self.b.events[eb]
-        if (x.kind, x.name, x.params, len(x.ins)) == (y.kind, y.name, y.params, len(y.ins)) and x.kind == OP:
-            for p, q in zip(x.ins, y.ins):
-                if p != ABSENT and q != ABSENT and not self.same(p, q) and self._is_constant(p, True) and (
-                    self._is_constant(q, False)
-                ):  # fmt: skip
-                    i, j = self._parting(p, q)
+        if self.does_alike(ea, eb):
+            for p, q in self.fed(ea, eb):
+                if self._is_constant(self.a, p) and self._is_constant(self.b, q):
+                    i, j = self.parting(p, q)
                     if max(i, j) >= 0:
                         return (i if i >= 0 else ea), (j if j >= 0 else eb)
-        alike = x.name == y.name and len(x.ins) == len(y.ins) and all(
-            p == q or self.same(p, q) for p, q in zip(x.ins, y.ins)
-        )  # fmt: skip
-        return self._spelled_out(va, vb, ea, eb) if x.kind == y.kind == OP and not alike else (ea, eb)
+        x, y = self.a.events[ea], self.b.events[eb]
+        alike = x.name == y.name and self.fed_alike(ea, eb)
+        return self._spelled_out((va, vb), (ea, eb)) if self.b.operation(eb) is not None and not alike else (ea, eb)
 
-    def _spelled_out(self, va: int, vb: int, ea: int, eb: int) -> tuple[int, int]:
+    def _spelled_out(self, values: tuple[int, int], events: tuple[int, int]) -> tuple[int, int]:
         """Where two programs part if one of them spells out what is one operation in the other."""
-        for is_a in (False, True):
-            if not self._look_inside(va if is_a else vb, vb if is_a else va, is_a):
+        for side in self.sides[::-1]:
+            if not self._look_inside(side, side.of(values), side.other.of(values)):
                 continue
-            side, found = (self.a if is_a else self.b), self._inside[is_a]
-            entries = [n for n in self._entries(side, va if is_a else vb, is_a) if side.events[n].kind == OP]
-            for n in entries:
-                within = [found[r] for v in side.events[n].ins if v != ABSENT and (r := self._root(v, is_a)) in found]
+            found = self.inside[side]
+            for n in self.entries(side, side.of(values)):
+                ins = side.events[n].ins if side.operation(n) is not None else ()
+                within = [found[r] for v in ins if v != ABSENT and (r := self.root(side, v)) in found]
                 if within:
-                    return (n, max(within)) if is_a else (max(within), n)
-        return ea, eb
+                    return side.both(n, max(within))
+        return events
 
-    def _look_inside(self, own: int, other: int, is_a: bool) -> bool:
+    def _look_inside(self, side: Side, own: int, other: int) -> bool:
         """Find the values that lead to `own` inside the operations of the other program that lead to `other`."""
-        side, across = (self.a, self.b) if is_a else (self.b, self.a)
         wanted: dict[int, list[tuple[float, int]]] = {}
         """Size -> norm and number of the values that are looked for."""
-        region = self._region(side, own, is_a)
+        across, region = side.other, self.region(side, own)
         for n in sorted(region):
-            for v in side.events[n].outs if side.events[n].kind == OP else ():
-                if not self._known(v, is_a) and side.values.norm(v) < math.inf:
+            for v in side.events[n].outs if side.operation(n) is not None else ():
+                if not self.known(side, v) and side.values.norm(v) < math.inf:
                     wanted.setdefault(side.values.size(v), []).append((side.values.norm(v), v))
         for entries in wanted.values():
             entries.sort()
-        found = self._inside[is_a]
+        found, near = self.inside[side], self.alignment.policy.near
         before = len(found)
         names = {side.events[n].name for n in region}  # an operation that both programs have stands for itself
-        several = [n for n in sorted(self._region(across, other, not is_a)) if is_known(across.events[n].name)]
+        several = [n for n in sorted(self.region(across, other)) if is_known(across.events[n].name)]
         for n in [n for n in several if across.events[n].name not in names][:32]:
             e = across.events[n]
-            operands = [None if v == ABSENT else across.values.array(v) for v in e.ins]
-            if any(x is None and v != ABSENT for x, v in zip(operands, e.ins)):  # too large to be kept
+            assert isinstance(e, Operation)
+            given = [None if v == ABSENT else across.values.array(v) for v in e.ins]
+            if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):  # too large to be kept
                 continue
-            for array in values_inside(e.name, e.params, operands):
+            for array in values_inside(e.name, e.given or {}, given):
                 entries, norm = wanted.get(array.size, []), norm_of(array)
-                low = bisect.bisect_left(entries, (norm * (1 - NEAR), -1))
-                for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + NEAR), len(side.values)))]:
+                low = bisect.bisect_left(entries, (norm * (1 - near), -1))
+                for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + near), len(side.values)))]:
                     if v not in found and self._is_this(side, v, array):
                         found[v] = n
         return len(found) > before
@@ -177,191 +183,61 @@ class Forward:
         x = side.values.array(value)
         if x is None or x.dtype.kind != "f":
             return False
-        rtol = 4 * default_rtol(side.values.kept(value).dtype)
+        rtol = self.alignment.policy.inside * rounding(side.values.kept(value).dtype)
         found = apart(x.astype(np.float64), array, rtol)
         if side.values.telling(value):
             return found.relative <= rtol
         return found.relative == 0.0 and found.layout in (SAME, SQUEEZED)
 
-    def _is_constant(self, value: int, is_a: bool) -> bool:
+    def _is_constant(self, side: Side, value: int) -> bool:
         """Whether a program has computed a value by itself, and of constants only."""
-        side = self.a if is_a else self.b
         n = side.producer.get(value, -1)
-        return n >= 0 and side.events[n].kind == OP and not self._known(value, is_a) and not self._depends(n, side)
+        return side.operation(n) is not None and not self.known(side, value) and not self._depends(side, n)
 
-    def _further(self, va: int, vb: int, ea: int, eb: int) -> Finding:
-        """The finding where one program computes on from a value that the other one uses as it is."""
-        in_a = self._has(va, True)  # A uses it as it is
-        side, value = (self.a, va) if in_a else (self.b, vb)
-        using = next((n for n, _ in side.consumers.get(value, ())), side.producer.get(value, -1))
-        who, other = ("B", "A") if in_a else ("A", "B")
-        reason = self._rounds(ea, eb) or f"{who} does something more with this value; {other} goes on with it as it is"
-        return Finding(reason, using if in_a else ea, eb if in_a else using, (va, self._out(self.b, eb)) if in_a else (
-            self._out(self.a, ea), vb))  # fmt: skip
-
-    def _rounds(self, ea: int, eb: int) -> str:
-        """The reason where one program drops digits that the other one keeps; "" where none does."""
-        for side, n, who, other in ((self.a, ea, "A", "B"), (self.b, eb, "B", "A")):
-            e = side.events[n]
-            if e.kind == OP and e.name == "cast" and not self._arranges(side, n):
-                dtype = side.values.kept(e.outs[0]).dtype
-                return f"{who} rounds this value to {dtype}, and {other} does not"
-        return ""
-
-    def region(self, value: int) -> set[int]:
-        """The events of B that lead to a value from what both programs have."""
-        return self._region(self.b, value, False)
-
-    def _has(self, value: int, is_a: bool) -> bool:
-        """Whether the other program has what a value of this one consists of, in whatever arrangement."""
-        return self._known(value, is_a) or self._known(self._root(value, is_a), is_a)
-
-    def _out(self, side: Side, number: int) -> int:
-        return side.events[number].outs[0] if number >= 0 and side.events[number].outs else ABSENT
-
-    def _entries(self, side: Side, value: int, is_a: bool) -> list[int]:
+    def entries(self, side: Side, value: int) -> list[int]:
         """The first events, on the way to a value, of which the other program has all operands but not the results.
 
         What is only arranged otherwise counts as had: it is the next operation that makes something new of it.
         """
-        region = self._region(side, value, is_a)
+        region = self.region(side, value)
         # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
-        region = {n for n in region if self._depends(n, side)} or region
-        return [n for n in sorted(region) if not any(self._made(v, is_a) in region for v in operands(side.events[n]))]
+        region = {n for n in region if self._depends(side, n)} or region
+        return [n for n in sorted(region) if not any(self._made(side, v) in region for v in operands(side.events[n]))]
 
-    def _made(self, v: int, is_a: bool) -> int:
+    def _made(self, side: Side, v: int) -> int:
         """The event of this program alone that makes a value; -1 for a value that both have."""
-        if v == ABSENT or self._has(v, is_a):
+        if v == ABSENT or self.has(side, v):
             return -1
-        side = self.a if is_a else self.b
-        given = side.maker(self._origin(side, v))
-        return -1 if given is not None and given.kind == SOURCE else side.producer.get(v, -1)
+        return -1 if isinstance(side.maker(self._origin(side, v)), Source) else side.producer.get(v, -1)
 
-    def _origin(self, side: Side, value: int) -> int:
-        """What a value shows some elements of, or all in another order: the first that was not only arranged."""
-        number = side.producer.get(value, -1)
-        while number >= 0 and self._arranges(side, number):
-            value = side.events[number].ins[0]
-            number = side.producer.get(value, -1)
-        return value
-
-    def _region(self, side: Side, value: int, is_a: bool) -> set[int]:
+    def region(self, side: Side, value: int) -> set[int]:
         """The events that lead to a value from what both programs have."""
         region: set[int] = set()
         stack = [side.producer.get(value, -1)]
         while stack:
             number = stack.pop()
-            if number < 0 or number in region or side.events[number].kind == SOURCE:
+            if number < 0 or number in region or isinstance(side.events[number], Source):
                 continue
             e = side.events[number]
             region.add(number)
-            if e.kind in GRADIENTS or (e.kind == WRITE and len(e.ins) == 1 and not moved(side, e.ins[0])):
-                continue
-            stack += [self._made(x, is_a) for x in operands(e)]
+            if not isinstance(e, Gradient) and not (isinstance(e, Write) and len(e.ins) == 1 and not moved(side, e.ins[0])):
+                stack += [self._made(side, x) for x in operands(e)]
         return region
 
-    def _different_start(self, va: int, vb: int) -> Finding | None:
-        """The finding where a parameter that a value is made of is not the same from the beginning."""
-        read_a, read_b = self._read(self.a, va, True), self._read(self.b, vb, False)
-        for i, j in self.alignment.leaves.pairs:
-            p, q = self.a.record.leaves[i].value, self.b.record.leaves[j].value
-            if p not in read_a or q not in read_b or is_computed(self.a, p) or is_computed(self.b, q):
-                continue
-            names = " / ".join(dict.fromkeys((leaf_name(self.a, i), leaf_name(self.b, j))))
-            lines = self.a.producer.get(p, -1), self.b.producer.get(q, -1)
-            found = self.alignment.distance(p, q)
-            if found.layout == RESHAPED and self.alignment.agree(p, q, found) and (
-                sorted(self.a.values.shape(p)) == sorted(self.b.values.shape(q))
-            ):  # fmt: skip
-                return Finding(f"the parameter {names} has been reshaped where it should have been transposed", *lines, (p, q))
-            alone = not self.alignment.matched_a(p) and not self.alignment.matched_b(q)
-            if alone or (found.relative > GROWN and leaf_name(self.a, i) == leaf_name(self.b, j)):
-                return Finding(f"the parameter {names} does not start from the same values", *lines, (p, q))
-        return None
-
-    def _read(self, side: Side, value: int, is_a: bool) -> set[int]:
+    def read(self, side: Side, value: int) -> set[int]:
         """The values that this program reads on the way to one, up to those that both have."""
-        matched = self.alignment.matched_a if is_a else self.alignment.matched_b
         read: set[int] = set()
         stack = [value]
         while stack:
             e = side.maker(stack.pop())
-            if e is None or e.kind in GRADIENTS:
+            if e is None or isinstance(e, Gradient):
                 continue
             new = [x for x in operands(e) if x != ABSENT and x not in read]
             read.update(new)
-            stack += [x for x in new if not matched(x)]
+            stack += [x for x in new if not side.matched(x)]
         return read
 
-    def _root(self, value: int, is_a: bool) -> int:
-        """The value that both programs have of which this one shows some elements, or all in another order; else itself."""
-        path = self._arrangement(value, is_a)
-        return (self.a if is_a else self.b).events[path[0]].ins[0] if path else value
-
-    def _arrangement(self, value: int, is_a: bool) -> list[int]:
-        """The operations that arrange a value which both programs have into this one, the first one first."""
-        side = self.a if is_a else self.b
-        path: list[int] = []
-        while not self._known(value, is_a):
-            number = side.producer.get(value, -1)
-            if number < 0 or not self._arranges(side, number):
-                return []
-            path.append(number)
-            value = side.events[number].ins[0]
-        return path[::-1]
-
-    def _way(self, value: int, is_a: bool) -> list[int]:
-        """The arrangement of a value, from the first value on that has the same elements."""
-        side, own = (self.a if is_a else self.b), self._class_of(is_a)
-        path = self._arrangement(value, is_a)
-        root = side.events[path[0]].ins[0] if path else value
-        while True:
-            number = side.producer.get(root, -1)
-            if number < 0 or not self._arranges(side, number):
-                return path
-            before = side.events[number].ins[0]
-            if own(before) != own(root):
-                return path
-            path.insert(0, number)
-            root = before
-
-    def _arranges(self, side: Side, number: int) -> bool:
-        """Whether an operation only says which elements, in which order; a cast that drops digits does more."""
-        e = side.events[number]
-        if e.kind != OP or e.name not in ARRANGING:
-            return False
-        return e.name != "cast" or default_rtol(side.values.kept(e.outs[0]).dtype) <= self.alignment.working
-
-    def _facing(self, entries_a: list[int], entries_b: list[int]) -> tuple[int, int]:
-        """The first entry of A that begins with what one of B begins with, and that one."""
-        if not entries_a or not entries_b:
-            return (entries_a or [-1])[0], (entries_b or [-1])[0]
-        of_a, of_b = (
-            [n for n in entries if side.events[n].kind == OP][:32] or entries[:32]
-            for side, entries in ((self.a, entries_a), (self.b, entries_b))
-        )
-        for i in of_a:
-            score, _, j = max((self._likeness(i, j), -n, j) for n, j in enumerate(of_b))
-            if score > 1:
-                return i, j
-        return of_a[0], max((self._likeness(of_a[0], j), -n, j) for n, j in enumerate(of_b))[2]
-
-    def _likeness(self, i: int, j: int) -> int:
-        x, y = self.a.events[i], self.b.events[j]
-        score = 2 * len(self._roots(x, True) & self._roots(y, False)) + (x.name == y.name)
-        if score == 1 and self._origins(x, True) & self._origins(y, False):  # of other elements of one value
-            return 3
-        return score
-
-    def _origins(self, e: Event, is_a: bool) -> set[int]:
-        side, own = (self.a if is_a else self.b), self._class_of(is_a)
-        return {own(self._origin(side, v)) for v in e.ins if v != ABSENT}
-
-    def _roots(self, e: Event, is_a: bool) -> set[int]:
-        own = self._class_of(is_a)
-        return {own(self._root(v, is_a)) for v in e.ins if v != ABSENT}
-
-    def _depends(self, number: int, side: Side) -> bool:
+    def _depends(self, side: Side, number: int) -> bool:
         """Whether an event makes something of data or parameters, not of constants only."""
         stack, seen = list(side.events[number].outs), set[int]()
         while stack:
@@ -370,243 +246,453 @@ class Forward:
             if v in seen or v == ABSENT:
                 continue
             seen.add(v)
-            if maker is None or maker.kind == SOURCE or (maker.kind == WRITE and len(maker.ins) == 1):
+            if maker is None or isinstance(maker, Source) or (isinstance(maker, Write) and len(maker.ins) == 1):
                 if side.values.telling(v):
                     return True
-            elif maker.kind not in (OP, WRITE) or len(seen) > 16:
+            elif not isinstance(maker, (Operation, Write)) or len(seen) > 16:
                 return True
             else:
                 stack += operands(maker)
         return False
 
-    def _idle(self, number: int, is_a: bool) -> int:
-        """What an event reads of and what has changed nothing this time, such as adding 0 or clipping what is small; -1 if
-        there is nothing of the kind."""
-        side, own = (self.a if is_a else self.b), self._class_of(is_a)
-        for v in side.events[number].ins:
-            maker = side.maker(v)
-            if maker is None or maker.name in ARRANGING or maker.kind not in (OP, WRITE):
-                continue
-            before = maker.ins
-            if maker.kind == WRITE:  # of a gradient: parameters are filled with what they held, or are frozen
-                held = side.maker(maker.ins[0])
-                before = maker.ins[:1] if held is not None and held.kind in GRADIENTS else ()
-            if own(v) in {own(x) for x in before if x != ABSENT}:
-                return side.producer[v]
-        return -1
+    # ------------------------------------------------------------------------------------------ arrangements
 
-    def _arranged(self, ea: int, eb: int) -> tuple[int, int] | None:
-        """The operations that arrange one operand in two ways, if that is all that two operations differ in."""
-        x, y = self.a.events[ea], self.b.events[eb]
-        if x.kind != OP or y.kind != OP:
-            return None
-        same = (x.name, x.params, len(x.ins)) == (y.name, y.params, len(y.ins))
-        pairs = zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins)
-        for p, q in pairs:
-            if p == ABSENT or q == ABSENT or self.same(p, q):
-                continue
-            if not self.same(self._root(p, True), self._root(q, False)) or self.alignment.distance(p, q).layout == SQUEEZED:
-                continue
-            left, right = self._way(p, True), self._way(q, False)
-            whole = (left or right) and self._whole(p, True) and self._whole(q, False)
-            if same or whole:
-                ways = [[side.events[n][1:3] for n in way] for side, way in ((self.a, left), (self.b, right))]
-                k = next((k for k, (m, n) in enumerate(zip(*ways)) if m != n), min(map(len, ways)))
-                return left[k] if k < len(left) else ea, right[k] if k < len(right) else eb
-        return None
+    def arranges(self, side: Side, number: int) -> bool:
+        """Whether an operation only says which elements, in which order; a cast that drops digits does more."""
+        e = side.operation(number)
+        if e is None or e.name not in ARRANGING:
+            return False
+        return e.name != "cast" or rounding(side.values.kept(e.outs[0]).dtype) <= self.alignment.working
 
-    def _repeated(self, ea: int, eb: int) -> tuple[int, int] | None:
-        """The operations that part where one program computes something a second time instead of something new.
+    def _arranged_of(self, side: Side, value: int) -> int:
+        """The operation that only arranges another value into this one; -1 where none does."""
+        number = side.producer.get(value, -1)
+        return number if self.arranges(side, number) else -1
 
-        The value that comes out is one that both have; only what is made of it is new.
-        """
-        for number, other, is_a in ((eb, ea, False), (ea, eb, True)):
-            side = self.a if is_a else self.b
-            region: set[int] = set()
-            stack = [number]
-            while stack and len(region) < 64:
-                for v in side.events[stack.pop()].ins:
-                    maker = side.producer.get(v, -1)
-                    if maker >= 0 and maker not in region and side.events[maker].kind == OP and self._is_extra(v, is_a):
-                        region.add(maker)
-                        stack.append(maker)
-            first = min((n for n in region if not region.intersection(
-                side.producer.get(v, -1) for v in side.events[n].ins)), default=-1)  # fmt: skip
-            if first < 0:
-                continue
-            rest = {self._class_of(is_a)(v) for v in side.events[number].ins if v != ABSENT and not self._is_extra(v, is_a)}
-            wanted = self._roots((self.b if is_a else self.a).events[other], not is_a)
-            i, j = (first, other) if is_a else (other, first)
-            if not rest & wanted and self._likeness(i, j) > 1:
-                return i, j
-        return None
+    def _origin(self, side: Side, value: int) -> int:
+        """What a value shows some elements of, or all in another order: the first that was not only arranged."""
+        while (number := self._arranged_of(side, value)) >= 0:
+            value = side.events[number].ins[0]
+        return value
 
-    def _is_extra(self, value: int, is_a: bool) -> bool:
-        """Whether a program computes a value more often than the other one."""
-        alignment = self.alignment
-        known = self._class_of(is_a)(value)
-        in_a, in_b = len(alignment.members.get(known, ())), len(alignment.found.get(known, ()))
-        return in_a > in_b > 0 if is_a else in_b > in_a
+    def root(self, side: Side, value: int) -> int:
+        """The value that both programs have of which this one shows some elements, or all in another order; else itself."""
+        path = self._arrangement(side, value)
+        return side.events[path[0]].ins[0] if path else value
 
-    def _turned(self, ea: int, eb: int) -> tuple[int, int]:
-        """Where an operand got transposed by like operations on the same operands, as broadcasting a row for a column."""
-        x, y = self.a.events[ea], self.b.events[eb]
-        if (x.name, x.params) == (y.name, y.params):
-            for p, q in zip(x.ins, y.ins):
-                i, j = self.a.producer.get(p, -1), self.b.producer.get(q, -1)
-                if min(i, j) < 0 or self.alignment.distance(p, q).layout in (SAME, SQUEEZED, RESHAPED):
-                    continue
-                v, w = self.a.events[i], self.b.events[j]
-                if v.kind == OP and v.name not in ARRANGING and (v.kind, v.name, v.params, len(v.ins)) == (
-                    w.kind, w.name, w.params, len(w.ins)
-                ) and all(self.same(r, s) for r, s in zip(v.ins, w.ins)):  # fmt: skip
-                    return self._turned(i, j)
-        return ea, eb
+    def _arrangement(self, side: Side, value: int) -> list[int]:
+        """The operations that arrange a value which both programs have into this one, the first one first."""
+        path: list[int] = []
+        while not self.known(side, value):
+            number = self._arranged_of(side, value)
+            if number < 0:
+                return []
+            path.append(number)
+            value = side.events[number].ins[0]
+        return path[::-1]
 
-    def _whole(self, value: int, is_a: bool) -> bool:
+    def way(self, side: Side, value: int) -> list[int]:
+        """The arrangement of a value, from the first value on that has the same elements."""
+        path = self._arrangement(side, value)
+        root = side.events[path[0]].ins[0] if path else value
+        while (number := self._arranged_of(side, root)) >= 0 and side.own(before := side.events[number].ins[0]) == side.own(root):
+            path.insert(0, number)
+            root = before
+        return path
+
+    def whole(self, side: Side, value: int) -> bool:
         """Whether a value has all elements of the one that it arranges."""
-        values = (self.a if is_a else self.b).values
-        return values.size(value) == values.size(self._root(value, is_a))
+        return side.values.size(value) == side.values.size(self.root(side, value))
 
-    def _written(self, ea: int, eb: int) -> Finding | None:
-        """The change in place that makes two like operations read different things, if that is it."""
-        x, y = self.a.events[ea], self.b.events[eb]
-        if x.name != y.name or x.params != y.params or len(x.ins) != len(y.ins):
+    # ------------------------------------------------------------------------------------------ which operations face each other
+
+    def facing(self, entries: Sequence[list[int]]) -> tuple[int, int]:
+        """The first entry of A that begins with what one of B begins with, and that one."""
+        if not all(entries):
+            ea, eb = ((of or [-1])[0] for of in entries)
+            return ea, eb
+        of_a, of_b = ([n for n in of if side.operation(n) is not None][:32] or of[:32] for side, of in zip(self.sides, entries))
+        for i in of_a:
+            score, _, j = max((self.likeness(i, j), -n, j) for n, j in enumerate(of_b))
+            if score > 1:
+                return i, j
+        return of_a[0], max((self.likeness(of_a[0], j), -n, j) for n, j in enumerate(of_b))[2]
+
+    def likeness(self, i: int, j: int) -> int:
+        """How much two operations of A and B have in common."""
+        numbers = (i, j)
+        of_a, of_b = (self._classes(side, side.of(numbers), self.root) for side in self.sides)
+        score = 2 * len(of_a & of_b) + (self.a.events[i].name == self.b.events[j].name)
+        if score == 1:  # of other elements of one value
+            of_a, of_b = (self._classes(side, side.of(numbers), self._origin) for side in self.sides)
+            return 3 if of_a & of_b else score
+        return score
+
+    def _classes(self, side: Side, number: int, what: Callable[[Side, int], int]) -> set[int]:
+        return {side.own(what(side, v)) for v in side.events[number].ins if v != ABSENT}
+
+    def is_extra(self, side: Side, value: int) -> bool:
+        """Whether a program computes a value more often than the other one."""
+        known = side.own(value)
+        here, there = (len(one.members.get(known, ())) for one in (side, side.other))
+        return here > there > 0
+
+    def rounds(self, ea: int, eb: int) -> str:
+        """The reason where one program drops digits that the other one keeps; "" where none does."""
+        for side, n in zip(self.sides, (ea, eb)):
+            e = side.events[n]
+            if isinstance(e, Operation) and e.name == "cast" and not self.arranges(side, n):
+                return f"{side.name} rounds this value to {side.values.kept(e.outs[0]).dtype}, and {side.other.name} does not"
+        return ""
+
+
+class Parting:
+    """Where two programs part on the way to a value of each."""
+
+    def __init__(self, forward: Forward, va: int, vb: int) -> None:
+        self._forward, self.values = forward, (va, vb)
+
+    @functools.cached_property
+    def first(self) -> tuple[int, int]:
+        """The first operations that only one program has; -1 for a program that has none."""
+        return self._stepping() or self._forward.parting(*self.values)
+
+    def _stepping(self) -> tuple[int, int] | None:
+        """The optimisers' steps that make a parameter of the same operands, even if one of them changes nothing."""
+        x, y = (side.maker(v) for side, v in zip(self._forward.sides, self.values))
+        if not (isinstance(x, Update) and isinstance(y, Update)):
             return None
-        for p, q in zip(x.ins, y.ins):
-            if p == ABSENT or q == ABSENT or self.same(p, q):
+        pairs = zip(x.ins[:2], y.ins[:2])  # the parameter, its gradient
+        return self._makers if all(self._forward.same(p, q) for p, q in pairs) else None
+
+    @property
+    def _makers(self) -> tuple[int, int]:
+        (a, b), (va, vb) = self._forward.sides, self.values
+        return a.producer.get(va, -1), b.producer.get(vb, -1)
+
+    @functools.cached_property
+    def events(self) -> tuple[int, int]:
+        """The first operations, and what makes the value for a program that has none."""
+        (i, j), (ea, eb) = self.first, self._makers
+        return (i if i >= 0 else ea, j if j >= 0 else eb)
+
+
+# ------------------------------------------------------------------------------------------ where programs part
+
+PARTINGS: Rules[Callable[[Forward, Parting], Finding | None]] = Rules()
+"""Where two programs part on the way to a value, in the order in which it is asked."""
+
+
+@PARTINGS
+def different_start(f: Forward, at: Parting) -> Finding | None:
+    """A parameter that the value is made of is not the same from the beginning."""
+    a, b = f.sides
+    read_a, read_b = (f.read(side, v) for side, v in zip(f.sides, at.values))
+    for leaf in f.alignment.leaves.pairs:
+        p, q = (side.record.leaves[n].value for side, n in zip(f.sides, leaf))
+        if p not in read_a or q not in read_b or is_computed(a, p) or is_computed(b, q):
+            continue
+        names = dict.fromkeys(leaf_name(side, n) for side, n in zip(f.sides, leaf))
+        found, shapes = f.alignment.distance(p, q), (a.values.shape(p), b.values.shape(q))
+        apart = ""
+        if found.layout == RESHAPED and f.alignment.agree(p, q, found) and sorted(shapes[0]) == sorted(shapes[1]):
+            apart = "has been reshaped where it should have been transposed"
+        elif not (a.matched(p) or b.matched(q)) or (found.relative > f.alignment.policy.grown and len(names) == 1):
+            apart = "does not start from the same values"
+        if apart:
+            lines = a.producer.get(p, -1), b.producer.get(q, -1)
+            return Finding(f"the parameter {' / '.join(names)} {apart}", lines, (p, q), kind=START)
+    return None
+
+
+@PARTINGS
+def from_the_start(f: Forward, at: Parting) -> Finding | None:
+    """Neither program has an operation of its own on the way."""
+    return Finding("the values differ from the start", at.events, at.values) if max(at.first) < 0 else None
+
+
+@PARTINGS
+def written_before_it_is_read(f: Forward, at: Parting) -> Finding | None:
+    """A change in place makes two like operations read different things."""
+    (ea, eb), (x, y) = at.events, (side.events[n] for side, n in zip(f.sides, at.events))
+    if (x.name, x.text, len(x.ins)) != (y.name, y.text, len(y.ins)):
+        return None
+    for pair in f.fed(ea, eb):
+        for side in f.sides:
+            value, across = side.of(pair), side.other
+            maker, there = side.maker(value), across.maker(across.of(pair))
+            if not isinstance(maker, (Write, Reread)) or isinstance(there, Write):
                 continue
-            for value, other, is_a in ((p, q, True), (q, p, False)):
-                side, across = (self.a, self.b) if is_a else (self.b, self.a)
-                maker, there = side.maker(value), across.maker(other)
-                if maker is None or maker.kind not in (WRITE, REREAD) or (there is not None and there.kind == WRITE):
-                    continue
-                own = self._writer(side, value)
-                counterpart = self._counterpart(value, is_a)
-                if counterpart < 0:
-                    counterpart = eb if is_a else ea
-                    if there is not None and there.kind == OP:
-                        counterpart = across.producer[other]
-                who, line = ("A", "B") if is_a else ("B", "A")
-                reason = (
-                    f"{who} changes memory in place here that is read again later; {line} leaves the old value as it is"
-                )
-                lines = (own, counterpart) if is_a else (counterpart, own)
-                return Finding(reason, ea, eb, (ABSENT, ABSENT), lines)
-        return None
+            counterpart = f.counterpart(side, value)
+            if counterpart < 0:
+                counterpart = across.producer[across.of(pair)] if isinstance(there, Operation) else across.of((ea, eb))
+            left = f"{across.name} leaves the old value as it is"
+            reason = f"{side.name} changes memory in place here that is read again later; {left}"
+            return Finding(reason, (ea, eb), lines=side.both(_writer(side, value), counterpart))
+    return None
 
-    def _overwritten(self, ea: int, eb: int) -> Finding | None:
-        """The change in place after which a program no longer has what the other one reads here, if that is it."""
-        for reads, meets, is_a in ((ea, eb, False), (eb, ea, True)):  # is_a: whether it is A that has overwritten it
-            side, across = (self.a, self.b) if is_a else (self.b, self.a)
-            own, theirs = self._class_of(is_a), self._class_of(not is_a)
-            kept = {e.ins[0] for e in across.events if e.kind == WRITE}
-            read = {x for v in across.events[reads].ins if v != ABSENT for x in (v, self._origin(across, v))}
-            wanted = {theirs(v) for v in read - kept if across.values.telling(v)}
-            wanted -= {own(v) for v in side.events[meets].ins if v != ABSENT}
-            for number in range(meets - 1, -1, -1) if wanted else ():
-                e = side.events[number]
-                if e.kind != WRITE:
-                    continue
-                counterpart = self._counterpart(e.outs[0], is_a)
-                held = own(e.ins[0])
-                if e.ins[0] == ABSENT and counterpart >= 0 and across.events[counterpart].kind == WRITE:
-                    held = theirs(across.events[counterpart].ins[0])  # nothing has read it before: what the other one held
-                elif len(e.ins) < 2:
-                    continue
-                if held in wanted:
-                    who, other = ("A", "B") if is_a else ("B", "A")
-                    reason = f"{who} changes memory in place here; {other} goes on to read what it held before"
-                    lines = (number, counterpart) if is_a else (counterpart, number)
-                    return Finding(reason, ea, eb, (ABSENT, ABSENT), lines)
-        return None
 
-    def _class_of(self, is_a: bool) -> Callable[[int], int]:
-        classes = self.alignment.classes_a if is_a else self.alignment.classes_b
-        return lambda v: classes.get(v, v)
-
-    def _writer(self, side: Side, value: int) -> int:
-        """The event that wrote a value into memory; for one read through another view, the write before."""
-        number = side.producer[value]
-        if side.events[number].kind == REREAD:
-            for n in range(number - 1, -1, -1):
-                if side.events[n].kind == WRITE:
-                    return n
+def _writer(side: Side, value: int) -> int:
+    """The event that wrote a value into memory; for one read through another view, the write before."""
+    number = side.producer[value]
+    if not isinstance(side.events[number], Reread):
         return number
+    return next((n for n in range(number - 1, -1, -1) if isinstance(side.events[n], Write)), number)
 
-    def _counterpart(self, value: int, is_a: bool) -> int:
-        """The operation of the other program that makes what is written here."""
-        alignment = self.alignment
-        if is_a:
-            found = alignment.found.get(alignment.classes_a.get(value, value), [])
-            return self.b.producer.get(found[0], -1) if found else -1
-        match = alignment.partner.get(value)
-        return self.a.producer.get(match.value, -1) if match else -1
 
-    def same(self, va: int, vb: int) -> bool:
-        return self.alignment.classes_a.get(va, va) == self.alignment.classes_b.get(vb, vb)
+@PARTINGS
+def overwritten(f: Forward, at: Parting) -> Finding | None:
+    """A program no longer has, after a change in place, what the other one reads."""
+    for side in f.sides[::-1]:
+        across = side.other
+        kept = {e.ins[0] for e in across.events if isinstance(e, Write)}
+        reads, meets = across.events[across.of(at.events)], side.of(at.events)
+        read = {x for v in reads.ins if v != ABSENT for x in (v, f._origin(across, v))}
+        wanted = {across.own(v) for v in read - kept if across.values.telling(v)}
+        wanted -= {side.own(v) for v in side.events[meets].ins if v != ABSENT}
+        for number in range(meets - 1, -1, -1) if wanted else ():
+            e = side.events[number]
+            if not isinstance(e, Write):
+                continue
+            counterpart, held = f.counterpart(side, e.outs[0]), side.own(e.ins[0])
+            if e.ins[0] == ABSENT and counterpart >= 0 and isinstance(there := across.events[counterpart], Write):
+                held = across.own(there.ins[0])  # nothing has read it before: what the other one held
+            elif len(e.ins) < 2:
+                continue
+            if held in wanted:
+                reason = f"{side.name} changes memory in place here; {across.name} goes on to read what it held before"
+                return Finding(reason, at.events, lines=side.both(number, counterpart))
+    return None
 
-    def _born(self, ea: int, eb: int) -> tuple[int, int]:
-        """Where a difference comes from that like operations on matching values have only made larger."""
-        alignment = self.alignment
-        for _ in range(100_000):
-            x, y = self.a.events[ea], self.b.events[eb]
-            if (x.name, x.params) != (y.name, y.params) or len(x.ins) != len(y.ins):
-                break
-            if not all(p == q == ABSENT or self.same(p, q) for p, q in zip(x.ins, y.ins)):
-                break
-            drifts = [(alignment.drift.get(q, 0.0), q) for q in y.ins if q != ABSENT]
-            worst, q = max(drifts, default=(0.0, ABSENT))
-            match = alignment.partner.get(q)
-            if not worst or match is None:
-                break
-            i, j = self.a.producer.get(match.value, -1), self.b.producer.get(q, -1)
-            if i < 0 or j < 0 or self.a.events[i].kind not in (OP, UPDATE) or self.b.events[j].kind not in (OP, UPDATE):
-                break
-            if not match.alike:
-                found = self._facing(self._ways(self.a, i, True), self._ways(self.b, j, False))
-                return (found[0] if found[0] >= 0 else i), (found[1] if found[1] >= 0 else j)
-            ea, eb = i, j
-        return ea, eb
 
-    def _ways(self, side: Side, number: int, is_a: bool) -> list[int]:
-        """The entries of the stretch that ends with an event whose result both programs have."""
-        return self._entries(side, side.events[number].outs[0], is_a)
+@PARTINGS
+def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
+    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
+    idle = [_idle(side, side.of(at.events)) for side in f.sides]
+    if min(idle) < 0 <= max(idle):
+        ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
+        return f.told(ea, eb)
+    return None
 
-    def _reason(self, ea: int, eb: int) -> str:
-        x, y = self.a.events[ea], self.b.events[eb]
-        if x.kind == UPDATE and y.kind == UPDATE:
-            return steps_differ(x, y)
-        if x.kind == WRITE and y.kind == WRITE:
-            return "the two programs write different values into the same memory"
-        if WRITE in (x.kind, y.kind) and {x.kind, y.kind} & {OP, UPDATE}:
-            who, other = ("A", "B") if x.kind == WRITE else ("B", "A")
-            return f"{who} changes this in place first; {other} goes on with it as it is"
-        if x.name != y.name:
-            for n, inside, is_a in ((eb, ea, False), (ea, eb, True)):
-                side, (who, other) = (self.a, "AB") if is_a else (self.b, "BA")
-                roots = {self._root(v, is_a) for v in side.events[n].ins if v != ABSENT}
-                if inside in {self._inside[is_a].get(r) for r in roots}:
-                    return f"{who} spells out what {other} computes as one operation; up to here it does the same"
-            return self._rounds(ea, eb) or "the operations differ"
-        if x.params != y.params:
-            return "the operation is the same, its parameters differ"
-        for p, q in zip(x.ins, y.ins):
-            if p != ABSENT and q != ABSENT and not self.same(p, q):
-                left, right = self.a.maker(p), self.b.maker(q)
-                if left is not None and right is not None and left.kind == right.kind == SOURCE:
-                    return "the operation is the same, but it is given another value"
-                return "the operation is the same, but it is fed differently"
-        for p, q in zip(x.ins, y.ins):
-            if (p == ABSENT) != (q == ABSENT):
-                return f"the operation is the same, but {'B' if p == ABSENT else 'A'} gives it one operand more"
-        shapes = [
-            (self.a.values.shape(p), self.b.values.shape(q))
-            for p, q in zip(x.ins, y.ins) if p != ABSENT and q != ABSENT
-        ]  # fmt: skip
-        if any(p != q for p, q in shapes):
-            return "the operation is the same, but its operands have other shapes"
-        for p, q in zip(x.ins, y.ins):
-            if p != ABSENT and q != ABSENT and self.alignment.distance(p, q).layout:
-                return "the operation is the same, but one of its operands is transposed"
-        return "the same operation on the same operands gives different values"
+
+def _idle(side: Side, number: int) -> int:
+    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind."""
+    for v in side.events[number].ins:
+        maker = side.maker(v)
+        if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
+            continue
+        before = maker.ins
+        if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen
+            before = maker.ins[:1] if isinstance(side.maker(maker.ins[0]), Gradient) else ()
+        if side.own(v) in {side.own(x) for x in before if x != ABSENT}:
+            return side.producer[v]
+    return -1
+
+
+@PARTINGS
+def something_more(f: Forward, at: Parting) -> Finding | None:
+    """One program computes on from a value that the other one uses as it is."""
+    if min(at.first) >= 0:
+        return None
+    side = f.a if f.has(f.a, at.values[0]) else f.b  # uses it as it is
+    value, own = side.of(at.values), side.other.of(at.events)
+    using = next((n for n, _ in side.consumers.get(value, ())), side.producer.get(value, -1))
+    more = f"{side.other.name} does something more with this value; {side.name} goes on with it as it is"
+    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)))
+
+
+@PARTINGS
+def arranged_in_two_ways(f: Forward, at: Parting) -> Finding | None:
+    """Two operations are fed the same elements in different arrangements."""
+    ea, eb = at.events
+    x, y = f.a.operation(ea), f.b.operation(eb)
+    if x is None or y is None:
+        return None
+    same = f.does_alike(ea, eb)
+    for p, q in zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins):
+        if ABSENT in (p, q) or f.same(p, q):
+            continue
+        if not f.same(f.root(f.a, p), f.root(f.b, q)) or f.alignment.distance(p, q).layout == SQUEEZED:
+            continue
+        left, right = f.way(f.a, p), f.way(f.b, q)
+        if same or ((left or right) and f.whole(f.a, p) and f.whole(f.b, q)):
+            ways = [[side.events[n].deed for n in way] for side, way in zip(f.sides, (left, right))]
+            k = next((k for k, (m, n) in enumerate(zip(*ways)) if m != n), min(map(len, ways)))
+            return f.told(left[k] if k < len(left) else ea, right[k] if k < len(right) else eb)
+    return None
+
+
+@PARTINGS
+def computed_a_second_time(f: Forward, at: Parting) -> Finding | None:
+    """One program computes a value that both have once more, where the other computes something new."""
+    if any(side.operation(n) is None for side, n in zip(f.sides, at.events)):
+        return None
+    for side in f.sides[::-1]:
+        number, other = side.of(at.events), side.other.of(at.events)
+        region: set[int] = set()
+        stack = [number]
+        while stack and len(region) < 64:
+            for v in side.events[stack.pop()].ins:
+                maker = side.producer.get(v, -1)
+                if maker not in region and side.operation(maker) is not None and f.is_extra(side, v):
+                    region.add(maker)
+                    stack.append(maker)
+        first = min((n for n in region if not region.intersection(
+            side.producer.get(v, -1) for v in side.events[n].ins)), default=-1)  # fmt: skip
+        if first < 0:
+            continue
+        rest = {side.own(v) for v in side.events[number].ins if v != ABSENT and not f.is_extra(side, v)}
+        events = side.both(first, other)
+        if not rest & f._classes(side.other, other, f.root) and f.likeness(*events) > 1:
+            return f.told(*events)
+    return None
+
+
+@PARTINGS
+def where_it_was_born(f: Forward, at: Parting) -> Finding | None:
+    """Like operations have only made a difference larger, or turned it; where it comes from."""
+    if any(side.operation(n) is None for side, n in zip(f.sides, at.events)):
+        return None
+    events = _turned(f, *_born(f, *at.events))
+    return f.told(*events) if events != at.events else None
+
+
+def _born(f: Forward, ea: int, eb: int) -> tuple[int, int]:
+    """Where a difference comes from that like operations on matching values have only made larger."""
+    for _ in range(100_000):
+        x, y = f.a.events[ea], f.b.events[eb]
+        if (x.name, x.text) != (y.name, y.text) or not f.fed_alike(ea, eb):
+            break
+        worst, q = max(((f.alignment.drift.get(q, 0.0), q) for q in y.ins if q != ABSENT), default=(0.0, ABSENT))
+        match = f.alignment.partner.get(q)
+        if not worst or match is None:
+            break
+        pair = match.value, q
+        i, j = (side.producer.get(v, -1) for side, v in zip(f.sides, pair))
+        if not all(n >= 0 and isinstance(side.events[n], WithParameters) for side, n in zip(f.sides, (i, j))):
+            break
+        if not match.alike:
+            found = f.facing([f.entries(side, side.made(n)) for side, n in zip(f.sides, (i, j))])
+            return (found[0] if found[0] >= 0 else i), (found[1] if found[1] >= 0 else j)
+        ea, eb = i, j
+    return ea, eb
+
+
+def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
+    """Where an operand got transposed by like operations on the same operands, as broadcasting a row for a column."""
+    x, y = f.a.events[ea], f.b.events[eb]
+    for p, q in zip(x.ins, y.ins) if (x.name, x.text) == (y.name, y.text) else ():
+        i, j = f.a.producer.get(p, -1), f.b.producer.get(q, -1)
+        if min(i, j) < 0 or f.alignment.distance(p, q).layout in (SAME, SQUEEZED, RESHAPED):
+            continue
+        v = f.a.operation(i)
+        if v is not None and v.name not in ARRANGING and f.does_alike(i, j) and f.fed_alike(i, j):
+            return _turned(f, i, j)
+    return ea, eb
+
+
+@PARTINGS
+def these_operations(f: Forward, at: Parting) -> Finding | None:
+    """The first operations that only one program has."""
+    return f.told(*at.events)
+
+
+# ------------------------------------------------------------------------------------------ reasons
+
+REASONS: Rules[Callable[[Forward, int, int], str | None]] = Rules()
+"""Why two operations give different results, in the order in which it is asked."""
+
+
+def _kinds(f: Forward, ea: int, eb: int) -> tuple[Event, Event]:
+    return f.a.events[ea], f.b.events[eb]
+
+
+@REASONS
+def steps(f: Forward, ea: int, eb: int) -> str | None:
+    """Steps of optimisers with other options or rules."""
+    x, y = _kinds(f, ea, eb)
+    return steps_differ(x, y) if isinstance(x, Update) and isinstance(y, Update) else None
+
+
+@REASONS
+def writes(f: Forward, ea: int, eb: int) -> str | None:
+    """Two changes in place."""
+    both = all(isinstance(e, Write) for e in _kinds(f, ea, eb))
+    return "the two programs write different values into the same memory" if both else None
+
+
+@REASONS
+def write_first(f: Forward, ea: int, eb: int) -> str | None:
+    """A change in place, and an operation or step."""
+    x, y = _kinds(f, ea, eb)
+    for side, e, other in ((f.a, x, y), (f.b, y, x)):
+        if isinstance(e, Write) and isinstance(other, WithParameters):
+            return f"{side.name} changes this in place first; {side.other.name} goes on with it as it is"
+    return None
+
+
+@REASONS
+def spelled_out(f: Forward, ea: int, eb: int) -> str | None:
+    """One program spells out what is one operation in the other."""
+    x, y = _kinds(f, ea, eb)
+    for side in f.sides[::-1] if x.name != y.name else ():
+        roots = [f.root(side, v) for v in side.events[side.of((ea, eb))].ins if v != ABSENT]
+        if side.other.of((ea, eb)) in [f.inside[side].get(r) for r in roots]:
+            return f"{side.name} spells out what {side.other.name} computes as one operation; up to here it does the same"
+    return None
+
+
+@REASONS
+def other_operation(f: Forward, ea: int, eb: int) -> str | None:
+    """Operations of another name; a cast that drops digits says so."""
+    x, y = _kinds(f, ea, eb)
+    return None if x.name == y.name else f.rounds(ea, eb) or "the operations differ"
+
+
+@REASONS
+def other_parameters(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation with other parameters."""
+    x, y = _kinds(f, ea, eb)
+    return "the operation is the same, its parameters differ" if x.text != y.text else None
+
+
+@REASONS
+def other_operands(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation on other operands."""
+    for p, q in f.fed(ea, eb)[:1]:
+        given = isinstance(f.a.maker(p), Source) and isinstance(f.b.maker(q), Source)
+        return f"the operation is the same, but it is {'given another value' if given else 'fed differently'}"
+    return None
+
+
+@REASONS
+def more_operands(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation with one operand more."""
+    x, y = _kinds(f, ea, eb)
+    more = next(("B" if p == ABSENT else "A" for p, q in zip(x.ins, y.ins) if (p == ABSENT) != (q == ABSENT)), None)
+    return None if more is None else f"the operation is the same, but {more} gives it one operand more"
+
+
+def _operands(f: Forward, ea: int, eb: int) -> Iterable[tuple[int, int]]:
+    x, y = _kinds(f, ea, eb)
+    return ((p, q) for p, q in zip(x.ins, y.ins) if ABSENT not in (p, q))
+
+
+@REASONS
+def other_shapes(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation on operands of other shapes."""
+    shapes = any(f.a.values.shape(p) != f.b.values.shape(q) for p, q in _operands(f, ea, eb))
+    return "the operation is the same, but its operands have other shapes" if shapes else None
+
+
+@REASONS
+def transposed_operand(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation on an operand that lies otherwise."""
+    layouts = any(f.alignment.distance(p, q).layout for p, q in _operands(f, ea, eb))
+    return "the operation is the same, but one of its operands is transposed" if layouts else None
+
+
+@REASONS
+def same_on_the_same(f: Forward, ea: int, eb: int) -> str | None:
+    """The same operation on the same operands: what it draws or reads besides is another."""
+    return "the same operation on the same operands gives different values"

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .kinds import ACCUMULATE, CLEAR, OP, REREAD, WRITE
-from .record import ABSENT, Event
+from .events import ABSENT, Accumulate, Clear, Event, Operation, Reread, Write
 from .side import LAYOUT_ONLY, Side
 
 
 def operands(e: Event) -> Sequence[int]:
     """What an event's results are made of: not what memory held that is filled with something else."""
-    return e.ins[1:] if e.kind == WRITE and len(e.ins) > 1 else e.ins
+    return e.ins[1:] if isinstance(e, Write) and len(e.ins) > 1 else e.ins
 
 
 def is_computed(side: Side, value: int) -> bool:
     """Whether a value was computed from others that are not its memory before, as a state that is passed on is."""
     maker = side.maker(value)
-    return maker is not None and maker.kind == OP and maker.name not in LAYOUT_ONLY
+    return maker is not None and isinstance(maker, Operation) and maker.name not in LAYOUT_ONLY
 
 
 def moved(side: Side, value: int) -> bool:
     """Whether memory held a value because it was changed before, and not because it was filled with it."""
     maker = side.maker(value)
-    return maker is not None and maker.kind == WRITE and len(maker.ins) == 1 and maker.ins[0] != ABSENT
+    return maker is not None and isinstance(maker, Write) and len(maker.ins) == 1 and maker.ins[0] != ABSENT
 
 
 def aliases(side: Side, value: int) -> set[int]:
     """A value and what it was before views: the same elements."""
     found = {value}
     e = side.maker(value)
-    while e is not None and e.kind in (OP, REREAD, WRITE) and e.ins and len(found) < 16:
-        if e.kind == OP and side.values.size(e.outs[0]) != side.values.size(e.ins[0]):
+    while e is not None and isinstance(e, (Operation, Reread, Write)) and e.ins and len(found) < 16:
+        if isinstance(e, Operation) and side.values.size(e.outs[0]) != side.values.size(e.ins[0]):
             break
         found.add(e.ins[0])
         e = side.maker(e.ins[0])
@@ -40,19 +39,18 @@ def aliases(side: Side, value: int) -> set[int]:
 
 def previous(side: Side, number: int) -> int:
     """The accumulation into the same leaf before this one."""
-    leaf = side.events[number].detail[1]
+    leaf = side.gradient(number).leaf
     return next((n for n in range(number - 1, -1, -1)
-                 if side.events[n].kind == ACCUMULATE and side.events[n].detail[1] == leaf), -1)  # fmt: skip
+                 if isinstance(e := side.events[n], Accumulate) and e.leaf == leaf), -1)  # fmt: skip
 
 
 def cleared(side: Side, number: int) -> int:
     """Where the gradient was cleared before this accumulation; the accumulation itself if that was not seen."""
-    leaf = side.events[number].detail[1]
+    leaf = side.gradient(number).leaf
     last = previous(side, number)
     memory = set(side.events[last].outs) if last >= 0 else set()
     for n in range(number - 1, last, -1):
         e: Event = side.events[n]
-        if (e.kind == CLEAR and e.detail[0] == leaf) or (e.kind == WRITE and e.ins[0] in memory):
+        if (isinstance(e, Clear) and e.leaf == leaf) or (isinstance(e, Write) and e.ins[0] in memory):
             return n
     return number
-

@@ -7,8 +7,7 @@ the first one of ten. Only computed once two programs have been found to differ.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,20 +20,19 @@ LONGEST = 200
 """How many steps of a recurrent layer are looked at."""
 
 
-def values_inside(name: str, params: str, operands: Sequence[np.ndarray | None]) -> list[np.ndarray]:
+def values_inside(name: str, params: Mapping[str, Any], operands: Sequence[np.ndarray | None]) -> list[np.ndarray]:
     """The values that an operation computes on its way to its results, in double precision; none for one that is not known here.
 
-    operands: its operands, None for one that is not there. params: its parameters as the record has them.
+    operands: its operands, None for one that is not there.
     """
     steps = _STEPS.get(name)
     if steps is None:
         return []
     wide = [None if x is None else x if x.dtype.kind in "iub" else as_wide(x) for x in operands]
     try:
-        given = {k.arg: ast.literal_eval(k.value) for k in ast.parse(f"f({params})", mode="eval").body.keywords}  # type: ignore[attr-defined]
         with np.errstate(all="ignore"):
-            return list(steps(*wide, **given))
-    except (SyntaxError, ValueError, TypeError, IndexError):  # parameters too long to be written down, an exotic operand
+            return list(steps(*wide, **params))
+    except (ValueError, TypeError, IndexError):  # parameters that are not known, an exotic operand
         return []
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from .align import GROWN, Alignment
+from .align import Alignment
+from .events import ABSENT
 from .explain import Explanation
 from .forward import Finding
-from .kinds import OP
-from .record import ABSENT
 from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, paired_results
 from .values import RESHAPED, Distance
 
@@ -19,26 +19,28 @@ class Judgement:
     def __init__(self, alignment: Alignment, gradients_only: bool = False, settled: Collection[object] = ()) -> None:
         """settled: results (`key`) that are not looked at again."""
         self.alignment, self.gradients_only = alignment, gradients_only
-        self.results, self.notes = paired_results(alignment, gradients_only)
+        found, self.notes = paired_results(alignment, gradients_only)
+        self.results = [replace(result, distance=_distance(alignment, result)) for result in found]
         self.bad: Result | None = None
         """The first that is not the same; a buffer only where nothing else is: what buffers do is seen elsewhere."""
         self.buffers: list[Result] = []
         """The buffers that are not the same."""
         self.largest, self.largest_in = 0.0, ""
         """The largest relative difference among those that are the same, and where that is."""
+        strays = alignment.astray > alignment.policy.astray
         for result in self.results:
-            result.distance = found = _distance(alignment, result)
-            if not agrees(alignment, result, found):
+            off = result.distance
+            if not agrees(alignment, result):
                 if key(result) in settled:
                     continue
                 if self.bad is None or (self.bad.kind == BUFFER and result.kind != BUFFER):
                     self.bad = result
                 if result.kind == BUFFER:
                     self.buffers.append(result)
-            elif result.b in alignment.noise or (result.kind == BUFFER and alignment.astray > GROWN / 100):
+            elif result.values[1] in alignment.noise or (result.kind == BUFFER and strays):
                 continue
-            elif found is not None and found.relative > self.largest:
-                self.largest, self.largest_in = found.relative, where(result, found)
+            elif off is not None and off.relative > self.largest:
+                self.largest, self.largest_in = off.relative, where(result, off)
 
     def explained(self, result: Result) -> tuple[Finding, Explanation]:
         """Why a result that is not the same differs."""
@@ -50,62 +52,59 @@ class Judgement:
         assert self.bad is not None
         if not self.gradients_only:
             return self.explained(self.bad)[0]
-        ends = (self.bad.a if self.bad.a is not None else ABSENT, self.bad.b if self.bad.b is not None else ABSENT)
-        i, j = (-1 if v == ABSENT else e for v, e in zip(ends, (self.bad.event_a, self.bad.event_b)))
-        return Finding("the gradients differ" if min(i, j) >= 0 else "only one side has this gradient", i, j, ends)
+        p, q = self.bad.values
+        values = (ABSENT if p is None else p, ABSENT if q is None else q)
+        events = (-1 if p is None else self.bad.events[0], -1 if q is None else self.bad.events[1])
+        reason = "the gradients differ" if self.bad.known is not None else "only one side has this gradient"
+        return Finding(reason, events, values, rules=("only gradients",))
 
     def nothing_in_common(self) -> Finding | None:
         """The finding for programs of which only one computes anything, or gradients, that could be compared."""
-        a, b = self.alignment.a, self.alignment.b
+        a, b = self.alignment.sides
         only = only_one_differentiates(self.alignment)
         if only is not None:
             return only
         if not self.results and (a.operations or b.operations):
-            first = [next((n for n, e in enumerate(side.events) if e.kind == OP), -1) for side in (a, b)]
-            return Finding("the programs have no result in common", first[0], first[1])
+            i, j = (next((n for n in range(len(side.events)) if side.operation(n) is not None), -1) for side in (a, b))
+            return Finding("the programs have no result in common", (i, j), rules=("nothing in common",))
         return None
 
 
 def key(result: Result) -> object:
     """What a result is known by when the programs are compared again."""
-    return result.kind, result.name, result.leaf, result.event_a
+    return result.kind, result.name, result.leaf, result.events[0]
 
 
 def only_one_differentiates(alignment: Alignment) -> Finding | None:
     """The finding where one program has no backward pass."""
-    a, b = alignment.a, alignment.b
+    a, b = alignment.sides
     if bool(a.passes) == bool(b.passes):
         return None
-    who = "A" if a.passes else "B"
-    return Finding(f"only {who} runs a backward pass", (a.passes or [-1])[0], (b.passes or [-1])[0])
+    events = (a.passes or [-1])[0], (b.passes or [-1])[0]
+    return Finding(f"only {'A' if a.passes else 'B'} runs a backward pass", events, rules=("only one differentiates",))
 
 
 def _distance(alignment: Alignment, result: Result) -> Distance | None:
-    if result.a is None or result.b is None:
+    if result.known is None:
         return None
-    match = alignment.partner.get(result.b)
-    if match is not None and match.value == result.a:
-        return match.distance
-    return alignment.distance(result.a, result.b)
+    va, vb = result.known
+    match = alignment.partner.get(vb)
+    return match.distance if match is not None and match.value == va else alignment.distance(va, vb)
 
 
-def agrees(alignment: Alignment, result: Result, distance: Distance | None) -> bool:
-    """Whether a result is the same in both programs, given how far its values are apart."""
-    if result.a is None or result.b is None or distance is None:
-        return _is_zero(alignment, result)
-    if distance.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
-        return alignment.a.values.size(result.a) == 1 and distance.relative <= alignment.tolerance(result.a, result.b)
-    if result.kind == BUFFER and alignment.astray > GROWN / 100:  # the running mean of what such a bias is added to
-        return distance.relative <= 5 * GROWN
-    if result.a not in alignment.a.producer or result.b not in alignment.b.producer:  # rows of one
-        return alignment.agree_in_part(result.a, result.b, result.event_b, distance)
-    return alignment.agree(result.a, result.b, distance)
-
-
-def _is_zero(alignment: Alignment, result: Result) -> bool:
-    """Whether a gradient that only one program has is nothing but zeros."""
-    side, value = (alignment.a, result.a) if result.a is not None else (alignment.b, result.b)
-    return value is not None and side.values.norm(value) == 0.0
+def agrees(alignment: Alignment, result: Result) -> bool:
+    """Whether a result is the same in both programs."""
+    off = result.distance
+    if result.known is None or off is None:  # of a gradient that only one program has: whether it is nothing but zeros
+        return any(v is not None and side.values.norm(v) == 0.0 for side, v in zip(alignment.sides, result.values))
+    va, vb = result.known
+    if off.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
+        return alignment.a.values.size(va) == 1 and off.relative <= alignment.tolerance(va, vb)
+    if result.kind == BUFFER and alignment.astray > alignment.policy.astray:  # the running mean of what such a bias is added to
+        return off.relative <= alignment.policy.buffers
+    if va not in alignment.a.producer or vb not in alignment.b.producer:  # rows of one
+        return alignment.agree_in_part(va, vb, result.events[1], off)
+    return alignment.agree(va, vb, off)
 
 
 def where(result: Result, distance: Distance) -> str:

@@ -9,14 +9,15 @@ compare.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from .align import Alignment
+from .align import Alignment, align
 from .answer import Difference
 from .forward import CUT, Finding
 from .judge import Judgement, key
 from .leaves import LeafPairs
+from .policy import POLICY, Policy
 from .record import Record
 from .repairs import Repairs
 from .replay import Changes, Replay
@@ -27,9 +28,6 @@ from .values import FAR, Values, distance
 ROUNDS, EVENTS = 32, 200_000
 """How often the records are compared again at most, and how many events are looked at in all: a long run is not looked at as
 often as a short one, but twice in any case."""
-
-CLOSE = 1e-2
-"""Relative differences below this may be rounding that has grown, and are looked at in double precision."""
 
 
 @dataclass
@@ -50,15 +48,15 @@ class Onward:
 
     def __init__(
         self, a: Record, b: Record, judged: Judgement, shown: Callable[[Alignment, Finding, str], Difference],
-        widened: Callable[[], tuple[Record, Record, LeafPairs] | None] | None, rtol: float | None,
+        widened: Callable[[], tuple[Record, Record, LeafPairs] | None] | None,
     ) -> None:  # fmt: skip
         """judged: the records as they are, of double precision or not.
 
         widened: gives the records of double precision, None where they cannot be had; it is None itself where they are not to be.
         """
-        self._a, self._b, self._judged, self._shown, self._rtol = a, b, judged, shown, rtol
+        self._a, self._b, self._judged, self._shown = a, b, judged, shown
         self._widen = None if judged.alignment.widened else widened
-        self._leaves = judged.alignment.leaves
+        self._leaves, self._policy = judged.alignment.leaves, judged.alignment.policy
         self._originals = (a, b) if judged.alignment.widened else None
         if judged.alignment.widened:
             self._a, self._b = judged.alignment.a.record, judged.alignment.b.record
@@ -98,17 +96,21 @@ class Onward:
     def _without_consequences(self) -> None:
         """Leave out differences that are none once all others are mended: what only comes of them."""
         for one in self.found[:0:-1]:
-            rest = Changes()
-            for other in self.found:
-                if other is not one:
-                    rest.update(other.changes)
-            if not one.changes.is_empty and self._judgement(rest).bad is None:
+            if not one.changes.is_empty and self._judgement(self._others(one)).bad is None:
                 self.found.remove(one)
+
+    def _others(self, one: Apart) -> Changes:
+        """What mends all differences but one."""
+        found = Changes()
+        for other in self.found:
+            if other is not one:
+                found.update(other.changes)
+        return found
 
     def _is_close(self, bad: Result | None) -> bool:
         if bad is None:
             return self._judged.largest > 0
-        return bad.distance is not None and bad.distance.relative < CLOSE
+        return bad.distance is not None and bad.distance.relative < self._policy.close
 
     def _to_double(self) -> None:
         assert self._widen is not None
@@ -123,8 +125,7 @@ class Onward:
         finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
         identity = _identity(alignment, finding)
-        lines = {(is_a, *at[:2]) for is_a, n in zip((True, False), finding.named())
-                 if (at := _at(alignment.a if is_a else alignment.b, n)) is not None}  # fmt: skip
+        lines = self._lines(zip(alignment.sides, finding.named()))
         apart = next((one for one in self.found if one.identity == identity), None)
         if apart is None and finding.kind == CUT:  # what comes back through operations that are known to differ
             apart = next((one for one in self.found if lines & one.lines), None)
@@ -139,32 +140,36 @@ class Onward:
             self.notes.append("the programs run different numbers of backward passes: what comes after that is not looked at")
             return False
         repairs = Repairs(alignment, explanation, len(self._b.values))
-        met = (key(bad), finding.a, finding.b)
+        met = (key(bad), finding.events)
         changes = Changes() if met in self._tried else repairs.after(finding, bad)
         self._tried.add(met)
         if changes.is_empty:
             changes = repairs.result(bad)
             self._settled.add(key(bad))
-            if min(bad.leaf) >= 0 and (bad.a is None or bad.b is None):
+            if min(bad.leaf) >= 0 and bad.known is None:
                 self._settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
         self._loose = apart if repairs.loose else None
-        apart.lines |= lines
-        apart.lines.update((is_a, *at[:2]) for is_a, n in repairs.touched
-                           if (at := _at(alignment.a if is_a else alignment.b, n)) is not None)  # fmt: skip
+        apart.lines |= lines | self._lines(repairs.touched)
         apart.changes.update(changes)
         self._changes.update(changes)
         return True
 
+    def _lines(self, events: Iterable[tuple[Side, int]]) -> set[tuple[bool, str, int]]:
+        return {(side.is_a, *at[:2]) for side, n in events if (at := _at(side, n)) is not None}
+
     def _again(self) -> None:
-        self._judged = self._first  # what was computed anew before takes no memory any more
+        before, self._judged = self._judged, self._first
+        if before is not self._first:  # sides know each other, and nobody collects what is in a circle here
+            for side in before.alignment.sides:
+                del side.other
         self._judged = self._judgement(self._changes)
 
     def _judgement(self, changes: Changes) -> Judgement:
         """The results with B as it is after some changes."""
         replay = self._replayed(changes)
         self._lost |= replay.lost
-        alignment = Alignment(
-            self._a, replay.record, self._leaves, self._rtol if self._originals is None else None,
+        alignment = align(
+            self._a, replay.record, self._leaves, self._policy if self._originals is None else Policy(),
             originals=self._originals, assumed=replay.assumed,
         )  # fmt: skip
         return Judgement(alignment, settled=self._settled)
@@ -177,36 +182,30 @@ class Onward:
     def _weigh(self) -> None:
         """Say of each difference what it makes of the result that differs most."""
         known = [r for r in self._first.results if r.distance is not None and 0.0 < r.distance.relative < math.inf
-                 and r.a in self._first.alignment.a.producer and r.b in self._first.alignment.b.producer]  # fmt: skip
+                 and all(v in side.producer for side, v in zip(self._first.alignment.sides, r.values))]  # fmt: skip
         # A loss, if one differs: gradients are put in the place of others where differences are mended.
         most = max(known, key=lambda r: (r.kind == LOSS, r.distance.relative if r.distance is not None else 0.0), default=None)
         if most is None or len(self.found) < 2:
             return
         whole = self._off(most, Changes())
         for one in self.found:
-            others = Changes()
-            for other in self.found:
-                if other is not one:
-                    others.update(other.changes)
             one.difference.times, one.difference.contributes_to = one.times, most.title
-            one.difference.alone = self._off(most, others)
+            one.difference.alone = self._off(most, self._others(one))
             without = self._off(most, one.changes)
             one.difference.factor = whole / without if without > 0 else None
         self.found.sort(key=lambda one: -(one.difference.alone or 0.0))
 
     def _off(self, result: Result, changes: Changes) -> float:
         """How far a result is apart after some changes."""
-        assert result.a is not None
-        assert result.b is not None
-        values = Values(self._replayed(changes).record)
-        found = distance(Values(self._a), result.a, values, result.b, 1e-12)
+        assert result.known is not None
+        va, vb = result.known
+        found = distance(Values(self._a), va, Values(self._replayed(changes).record), vb, POLICY.exact)
         return 0.0 if found is FAR else found.relative
 
 
 def _identity(alignment: Alignment, finding: Finding) -> object:
     """What a difference is known by: B's line and operation, and A's operation; A's line where B has none."""
-    named = finding.named()
-    at_a, at_b = (_at(side, n) for side, n in zip((alignment.a, alignment.b), named))
+    at_a, at_b = (_at(side, n) for side, n in zip(alignment.sides, finding.named()))
     if at_b is None:
         return at_a, None
     return (None if at_a is None else at_a[-1]), at_b

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
-from .record import Event
-
-_SINGLE = 1e-5
-"""The relative difference between numbers that are the same option, given as float32 by one dialect."""
+from .events import Update, normalised
+from .policy import POLICY
 
 
-def steps_differ(x: Event, y: Event) -> str:
+def steps_differ(x: Update, y: Update) -> str:
     """The reason why an optimiser's step of A and one of B on the same operands give different results."""
     if x.name != y.name:
         return "the optimisers follow different rules"
-    options, others = _options(x), _options(y)
-    if options is None or others is None:
-        return "the optimisers' options differ" if x.params != y.params else "the optimisers' steps differ"
+    if x.given is None or y.given is None:
+        return "the optimisers' options differ" if x.text != y.text else "the optimisers' steps differ"
+    options, others = normalised(x.given), normalised(y.given)
     note = ""
     if x.name == "adam" and ("step" in options) != ("step" in others):
         folded, plain, who = (others, options, "B") if "step" in options else (options, others, "A")
@@ -49,21 +46,11 @@ def unfold(options: dict[str, Any], step: float) -> None:
     options["eps"] = options.get("eps", 0.0) / root
 
 
-def _options(e: Event) -> dict[str, Any] | None:
-    """An update's options; None if they are not all literals."""
-    try:
-        call = ast.parse(f"f({e.params})", mode="eval").body
-        assert isinstance(call, ast.Call)
-        return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError):
-        return None
-
-
 def _alike(x: Any, y: Any) -> bool:
     if isinstance(x, tuple) and isinstance(y, tuple):
         return len(x) == len(y) and all(map(_alike, x, y))
     numbers = all(isinstance(z, (int, float)) and not isinstance(z, bool) for z in (x, y))
-    return abs(x - y) <= _SINGLE * max(abs(x), abs(y)) if numbers else bool(x == y)
+    return abs(x - y) <= POLICY.option * max(abs(x), abs(y)) if numbers else bool(x == y)
 
 
 def _shown(x: Any) -> str:

@@ -19,6 +19,7 @@ from types import ModuleType
 import numpy as np
 
 from ... import _activate, _state
+from ..._traceback import shorten
 from ..run import prepare_script
 from .places import is_library, watch
 from .record import BUDGET, Record, Recorder
@@ -94,7 +95,9 @@ def main(arguments: list[str]) -> int:
         trace = error.__traceback__
         while trace is not None and is_library(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
-        failure = "".join(traceback.format_exception(type(error), error, trace))
+        _activate.say_who_answers(error)
+        shorten(error.with_traceback(trace))
+        failure = "".join(traceback.format_exception(error))
     if not failure and recorder.refused:
         failure = f"{len(recorder.refused)} of its parameters cannot be given A's starting values where they are first seen"
     if not failure and recorder.elsewhere and not recorder.passes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .kinds import OP
+from .events import Operation
 from .record import Record
 
 
@@ -44,7 +44,7 @@ def first_readings(record: Record) -> dict[int, Reading]:
     behind: dict[int, int] = {}
     found: dict[int, tuple[tuple[float, int], int]] = {}
     for number, e in enumerate(record.events):
-        if e.kind != OP:
+        if not isinstance(e, Operation):
             continue
         leaves = 0
         for v in e.ins:

@@ -12,6 +12,7 @@ import functools
 import importlib.util
 import json
 import os
+import pickle
 import sys
 import traceback
 from collections.abc import Callable
@@ -25,7 +26,7 @@ def _neighbour(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"_retrograde_diff_{name}", path)
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
@@ -33,9 +34,9 @@ def _neighbour(name: str) -> ModuleType:
 class Gradients:
     """The record: passes, leaves and gradients."""
 
-    def __init__(self, places: ModuleType, kinds: ModuleType) -> None:
-        self.places, self.kinds = places, kinds
-        self.events: list[list[Any]] = []
+    def __init__(self, places: ModuleType, events: ModuleType) -> None:
+        self.places, self.kinds = places, events
+        self.events: list[Any] = []
         self.values: list[list[Any]] = []
         self.leaves: list[list[Any]] = []
         self.files: list[str] = []
@@ -62,12 +63,12 @@ class Gradients:
         self.content += raw + bytes(-len(raw) % 16)
         return len(self.values) - 1
 
-    def event(self, kind: int, name: str, ins: list[int], outs: list[int], detail: list[int]) -> None:
-        """Note an event at the user's line."""
+    def event(self, kind: Callable[..., Any], name: str, ins: list[int], outs: list[int], *more: Any) -> None:
+        """Note an event of a kind at the user's line, with what that kind has beside others."""
         filename, line = self.places.user_line(2)
         if filename not in self.files:
             self.files.append(filename)
-        self.events.append([kind, name, "", ins, outs, self.files.index(filename), line, detail, []])
+        self.events.append(kind(name, ins, outs, self.files.index(filename), line, (), *more))
 
     def leaf(self, tensor: Any, name: str, array: Any) -> int:
         """The number of a leaf, which is kept alive so that its id stays its own."""
@@ -91,17 +92,17 @@ class Gradients:
             now = array(tensor)
             if held.shape == now.shape and not np.array_equal(held, now, equal_nan=True):
                 number = self.value(now)
-                self.event(self.kinds.WRITE, "write in place", [value], [number], [])
+                self.event(self.kinds.Write, "write in place", [value], [number])
                 self.latest[id(tensor)] = (now.copy(), number)
             g = gradient(tensor)
             total = None if g is None else array(g)
             self.before[id(tensor)] = total.copy() if total is not None and total.any() else None
         self.passes += 1
-        self.event(self.kinds.PASS, "backward", [], [], [self.passes, int(create_graph)])
+        self.event(self.kinds.Pass, "backward", [], [], self.passes, create_graph)
 
     def end(self) -> None:
         """It has ended."""
-        self.event(self.kinds.PASSED, "backward", [], [], [self.passes])
+        self.event(self.kinds.Passed, "backward", [], [], self.passes)
 
     def accumulated(self, is_tensor: Callable[[Any], bool], gradient: Callable[[Any], Any],
                     array: Callable[[Any], Any]) -> None:  # fmt: skip
@@ -131,14 +132,14 @@ class Gradients:
             had = self.before.get(key)
             value = self.value(total)
             added = value if had is None or had.shape != total.shape else self.value(total - had)
-            self.event(self.kinds.ACCUMULATE, "accumulate", [added], [value], [self.passes, number, int(added != value)])
+            self.event(self.kinds.Accumulate, "accumulate", [added], [value], self.passes, number, None, added != value, -1)
 
     def returned(self, gradients: list[Any], tensors: list[Any], names: list[str], array: Callable[[Any], Any]) -> None:
         """Write down gradients that a call has returned."""
         for position, (g, tensor, name) in enumerate(zip(gradients, tensors, names)):
             number = -1 if tensor is None else self.leaf(tensor, name, array(tensor))
             if g is not None:
-                self.event(self.kinds.RESULT, "gradient", [], [self.value(array(g))], [self.passes, number, position])
+                self.event(self.kinds.Returned, "gradient", [], [self.value(array(g))], self.passes, number, None, position)
 
     def wrap(self, owner: Any, name: str, after: Callable[..., None], place: int) -> None:
         """Let `after(result, *args, **kwargs)` see what `owner.name` returns, unless it was called from another one.
@@ -189,9 +190,9 @@ class Gradients:
 
     def write(self, folder: str) -> None:
         """Write the record where the comparison reads it."""
-        part = {"events": self.events, "values": self.values, "leaves": self.leaves, "files": self.files}
-        with open(os.path.join(folder, "events.jsonl"), "w", encoding="utf-8") as file:
-            file.write(json.dumps(part) + "\n")
+        events = list(map(self.kinds.row, self.events))
+        with open(os.path.join(folder, "events.pickle"), "wb") as file:
+            pickle.dump({"events": events, "values": self.values, "leaves": self.leaves, "files": self.files}, file, 4)
         with open(os.path.join(folder, "values.bin"), "wb") as binary:
             binary.write(self.content)
 
@@ -362,7 +363,7 @@ def main(folder: str, inside: str, script: str, *arguments: str) -> int:
     """Run the script with its arguments and write its gradients into the folder; the lines of packages inside count as its."""
     places = _neighbour("places")
     places.watch(inside.split())
-    record = Gradients(places, _neighbour("kinds"))
+    record = Gradients(places, _neighbour("events"))
     _watch_imports(record)
     failure, exited = "", False
     module = ModuleType("__main__")

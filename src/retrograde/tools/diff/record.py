@@ -7,15 +7,12 @@ which runs the user's program under a Recorder.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import itertools
-import json
 import mmap
 import os
 import pickle
-import re
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -26,61 +23,42 @@ import numpy as np
 
 from ..._state import Observer
 from ...backend.numpy import NUMPY
-from ...core.node import Accumulate, Node, Slot
+from ...core.node import Accumulate as Arrival
+from ...core.node import Node, Slot
 from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
 from ..arrays import inside, owner_of
 from . import places
-from .kinds import (
-    ACCUMULATE,
-    CLEAR,
-    COTANGENT,
-    DETACH,
-    GAVE,
-    OP,
-    PASS,
-    PASSED,
-    REREAD,
-    RESULT,
-    SOURCE,
-    UPDATE,
-    WRITE,
-)  # fmt: skip
+from .events import (
+    ABSENT,
+    NOWHERE,
+    Accumulate,
+    Clear,
+    Cotangent,
+    Detach,
+    Edge,
+    Event,
+    Gave,
+    Operation,
+    Pass,
+    Passed,
+    Reread,
+    Returned,
+    Source,
+    Update,
+    WithParameters,
+    Write,
+    of_row,
+    row,
+)
 
 _ndarray = np.ndarray
-
-ABSENT = NOWHERE = -1
-"""The number of an operand that is not there; where a gradient goes that nobody wants."""
 
 SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
 
 BUDGET = 256 * 2**20
 """The bytes of values that a record keeps whole, unless told otherwise."""
-
-
-class Event(NamedTuple):
-    """One thing that the program did: `ins` and `outs` are numbers of values, `detail` depends on the kind."""
-
-    kind: int
-    name: str
-    params: str
-    ins: Sequence[int]
-    outs: Sequence[int]
-    file: int
-    line: int
-    detail: Sequence[int] = ()
-    """OP: whether it was recorded, then for each operand whether it carries a gradient. CLEAR: the leaf. PASS: its
-    number, whether its gradients are differentiated again, then for each root the operation that made it and which of
-    its results. PASSED: its number. COTANGENT: pass, operation, output. GAVE: pass, operation. ACCUMULATE: pass, leaf,
-    whether there was a gradient already, which one, the number of the leaf in `edges`. RESULT: pass, leaf or -1, position,
-    then where it belongs to, as in `edges`."""
-    caller: Sequence[int] = ()
-    """File and line from which the function with that line was called, where that is the user's."""
-    edges: Sequence[int] = ()
-    """OP: for each operand, where its gradient goes: the operation that made it and which of its results, one after the other;
-    NOWHERE twice for an operand that has none, a number below that for a leaf (see ACCUMULATE). Empty where the operation was
-    not recorded by the tape."""
 
 
 class Kept(NamedTuple):
@@ -105,12 +83,9 @@ class Record:
 
     def __init__(
         self, events: list[Event], values: list[Kept], leaves: list[Leaf], files: list[str], content: memoryview,
-        given: dict[int, dict[str, Any]] | None = None, modules: dict[str, str] | None = None,
-        replaced: dict[int, np.ndarray] | None = None,
+        modules: dict[str, str] | None = None, replaced: dict[int, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.events, self.values, self.leaves, self.files, self.content = events, values, leaves, files, content
-        self.given = given or {}
-        """An operation or an optimiser's step -> its parameters, where it has any that another process can have, too."""
         self.modules = modules or {}
         """The name of a primitive -> the module that registers it."""
         self.replaced = replaced or {}
@@ -141,10 +116,10 @@ class Record:
         leaves: list[Leaf] = []
         files: list[str] = []
         modules: dict[str, str] = {}
-        with open(folder / "events.jsonl", encoding="utf-8") as lines:
-            for line in lines:
-                part = json.loads(line)
-                events += [Event(*event) for event in part["events"]]
+        with open(folder / "events.pickle", "rb") as parts:
+            while parts.peek(1):
+                part = pickle.load(parts)  # noqa: S301 - what a process of ours has written a moment ago
+                events += map(of_row, part["events"])
                 values += map(Kept._make, part["values"])
                 leaves += map(Leaf._make, part["leaves"])
                 files += part["files"]
@@ -154,13 +129,7 @@ class Record:
         with open(folder / "values.bin", "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-        given: dict[int, dict[str, Any]] = {}
-        if (folder / "given.pickle").exists():
-            with open(folder / "given.pickle", "rb") as pickled:
-                while pickled.peek(1):
-                    given.update(pickle.load(pickled))  # noqa: S301 - what a process of ours has written a moment ago
-        return cls(events, values, leaves, files, memoryview(content), given, modules)
-
+        return cls(events, values, leaves, files, memoryview(content), modules)
 
     def primitive(self, name: str) -> Primitive | None:
         """The primitive of an operation; None for a user's function."""
@@ -171,64 +140,16 @@ class Record:
         return PRIMITIVES.get(name)
 
 
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-
-
-def shown(params: dict[str, Any]) -> str:
-    """An operation's parameters as text that is the same in every process."""
-    parts = []
-    for key, value in params.items():
-        if key == "index" and isinstance(value, tuple) and all(type(i) in _BASIC for i in value):
-            parts.append(f"[{_subscript(value)}]")
-            continue
-        text = value.name if isinstance(value, np.dtype) else repr(value.item() if isinstance(value, np.generic) else value)
-        if len(text) > 200:
-            text = text[:160] + "..." + text[-37:]
-        parts.append(f"{key}={_ADDRESS.sub('', text) if ' at 0x' in text else text}")
-    return ", ".join(parts)
-
-
-def _said(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of an optimiser's rule, sorted, the same whichever dialect gives them: without those that are off,
-    and numbers as they are in float32."""
-    return {
-        key: tuple(map(_plain, x)) if isinstance(x, tuple) else _plain(x)
-        for key, x in sorted(options.items())
-        if x is not None and not (isinstance(x, (bool, int, float, np.number)) and not x)
-    }
-
-
-def _plain(x: Any) -> Any:
-    return float(f"{float(x):.7g}") if isinstance(x, (int, float, np.number)) and not isinstance(x, bool) else x
-
-
-_BASIC = (int, slice, type(None), type(...))
-
-
-def _subscript(index: tuple[Any, ...]) -> str:
-    """An index as one writes it, without an ellipsis at the end."""
-    while index and index[-1] is Ellipsis:
-        index = index[:-1]
-    parts = []
-    for i in index:
-        if isinstance(i, slice):
-            ends = ["" if end is None else str(end) for end in (i.start, i.stop, i.step)]
-            parts.append(":".join(ends if ends[2] else ends[:2]))
-        else:
-            parts.append("..." if i is Ellipsis else str(i))
-    return ", ".join(parts) or "..."
-
-
 def digest(array: np.ndarray) -> list[float]:
     """What is kept of a large value (see `Kept.digest`)."""
     flat = array.reshape(-1)
-    wide = np.abs(flat) if flat.dtype.kind == "c" else flat
-    wide = wide.astype(np.float64) if wide.dtype != np.float64 else wide
-    size = np.abs(wide)
-    step = max(1, -(-flat.size // SAMPLES))
+    flat = np.abs(flat) if flat.dtype.kind == "c" else flat
+    samples = flat[:: max(1, -(-flat.size // SAMPLES))]
     with np.errstate(all="ignore"):
-        figures = [wide.sum(), size.sum(), np.sqrt(np.dot(wide, wide)), wide.min(), wide.max()]
-    return [float(x) for x in figures] + [float(x) for x in wide[::step]]
+        wide = flat.astype(np.float64)
+        total, squares = wide.sum(), np.dot(wide, wide)
+        figures = [total, np.abs(wide, out=wide).sum(), np.sqrt(squares), flat.min(), flat.max()]
+    return [float(x) for x in (*figures, *samples)]
 
 
 class Recorder(Observer):
@@ -256,14 +177,9 @@ class Recorder(Observer):
         """Whether something that an operation has read already was given only now."""
         self.refused: list[int] = []
         """The numbers of given values for which the program has memory of another shape, or none that may be written."""
-        self._sinks: tuple[IO[str], IO[bytes], IO[bytes]] | None = None
-        if folder is not None:
-            # closed by close(), when the program has ended
-            self._sinks = (
-                open(folder / "events.jsonl", "w", encoding="utf-8"),  # noqa: SIM115
-                open(folder / "values.bin", "w+b"),  # noqa: SIM115
-                open(folder / "given.pickle", "wb"),  # noqa: SIM115
-            )
+        self._sinks: tuple[IO[bytes], IO[bytes]] | None = None
+        if folder is not None:  # closed by close(), when the program has ended
+            self._sinks = open(folder / "events.pickle", "wb"), open(folder / "values.bin", "w+b")  # noqa: SIM115
         self._preparing = True
         """Whether no operation has been recorded by the tape yet."""
         self._small: set[int] = set()
@@ -286,8 +202,6 @@ class Recorder(Observer):
         """id of where a leaf's gradient arrives -> weak reference, number."""
         self._numbers = itertools.count()
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
-        self.given: dict[int, dict[str, Any]] = {}
-        """The parameters of operations and steps, by their numbers."""
         self.modules: dict[str, str] = {}
         self._thread = threading.get_ident()
         self.passes = self.elsewhere = 0
@@ -299,12 +213,12 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------------------------------ keeping
 
-    def _event(self, kind: int, name: str, params: str, ins: Sequence[int], outs: Sequence[int],
-               place: tuple[str, int] | tuple[str, int, str, int], detail: Sequence[int] = (),
-               edges: Sequence[int] = ()) -> int:  # fmt: skip
+    def _event(self, kind: Callable[..., Event], name: str, ins: Sequence[int], outs: Sequence[int],
+               place: tuple[str, int] | tuple[str, int, str, int], *more: Any) -> int:  # fmt: skip
+        """Note an event of a kind, with what that kind has beside others; gives its number."""
         line = place[1]
         caller = (self._file(place[2]), place[3]) if len(place) == 4 and place[2] else ()
-        self.events.append(Event(kind, name, params, ins, outs, self._file(place[0]), line, detail, caller, edges))
+        self.events.append(kind(name, ins, outs, self._file(place[0]), line, caller, *more))
         number = self._flushed[0] + len(self.events) - 1
         if self._sinks is not None and len(self.events) >= self.BATCH:
             self._flush()
@@ -323,16 +237,19 @@ class Recorder(Observer):
     def _now(self) -> int:
         return self._flushed[0] + len(self.events)
 
-    def _keep(self, a: np.ndarray) -> int:
-        """Keep an array's content as a new value."""
+    def _keep(self, a: np.ndarray, like: int = ABSENT) -> int:
+        """Keep an array's content as a new value; like: a value that is known to be the same."""
         if self._given:
             self._start(a)
         a = self._content_of(a)
         n = a.nbytes
-        if self._size + n <= self._budget or n <= 64:
+        if like >= self._flushed[1]:
+            kept = self.values[like - self._flushed[1]]
+        elif self._size + n <= self._budget or n <= 64:
             kept = Kept(a.shape, name_of(a.dtype), self._put(a))
         else:
             kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
+        if kept.offset < 0:
             self._small.add(self._flushed[1] + len(self.values))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
@@ -379,17 +296,16 @@ class Recorder(Observer):
 
     def _flush(self) -> None:
         assert self._sinks is not None
-        lines, binary, pickled = self._sinks
+        parts, binary = self._sinks
         leaves, files = self._written_tables
-        part = {"events": self.events, "values": self.values, "leaves": self.leaves[leaves:],
+        part = {"values": list(map(tuple, self.values)), "leaves": list(map(tuple, self.leaves[leaves:])),
                 "files": self.files[files:], "modules": self.modules, "later": self._later}  # fmt: skip
-        lines.write(json.dumps(part, separators=(",", ":")) + "\n")
+        parts.write(_pickled(part, self.events))
         binary.write(self.content)
-        pickled.write(_pickled(self.given))
         self._flushed[0] += len(self.events)
         self._flushed[1] += len(self.values)
         self._written_tables = [len(self.leaves), len(self.files)]
-        self.events, self.values, self.content, self.given, self._later = [], [], bytearray(), {}, []
+        self.events, self.values, self.content, self._later = [], [], bytearray(), []
 
     def close(self) -> None:
         """Write what is still in memory."""
@@ -405,7 +321,7 @@ class Recorder(Observer):
         content = memoryview(bytes(self.content))
         for number, offset in self._later:
             self.values[number] = self.values[number]._replace(offset=offset)
-        return Record(self.events, self.values, self.leaves, self.files, content, self.given, self.modules)
+        return Record(self.events, self.values, self.leaves, self.files, content, self.modules)
 
     # ------------------------------------------------------------------------------------------ reading memory
 
@@ -431,7 +347,7 @@ class Recorder(Observer):
                 return self._ref(owner)
         value = self._keep(a)
         kind = "value" if isinstance(x, Value) else "number"
-        self._event(SOURCE, kind, "", (), (value,), places.user_line(3))
+        self._event(Source, kind, (), (value,), places.user_line(3))
         self._note(a, value)
         return value
 
@@ -441,7 +357,7 @@ class Recorder(Observer):
             self._note(a, old)
             return old
         value = self._keep(a)
-        self._event(REREAD, "written through another view", "", (old,), (value,), places.user_line(4))
+        self._event(Reread, "written through another view", (old,), (value,), places.user_line(4))
         self._note(a, value)
         return value
 
@@ -476,7 +392,7 @@ class Recorder(Observer):
         ins = [ABSENT] if entry is None or entry[0]() is not target else [entry[1]]
         if incoming != ABSENT and target is a:
             ins.append(incoming)
-        self._event(WRITE, "write in place", "", ins, (value,), place)
+        self._event(Write, "write in place", ins, (value,), place)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(target, value)
 
@@ -506,14 +422,11 @@ class Recorder(Observer):
         ins = [ref(x) for x in operands]
         if self._started:
             self._repeat(prim, operands, params, arrays)
-        detail = [0 if node is None else 1]
-        detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
+        carries = [isinstance(x, Value) and x._node is not None for x in operands]
         self._evaluated(prim, operands, params, arrays)
         outs = [self._keep(a) for a in arrays]
-        number = self._event(OP, prim.name, shown(params) if params else "", ins, outs, places.user_lines(2), detail,
-                             () if node is None else self._edges(node.edges))  # fmt: skip
-        if params:
-            self.given[number] = params
+        number = self._event(Operation, prim.name, ins, outs, places.user_lines(2), _as_now(params), carries,
+                             None if node is None else self._edges(node.edges))  # fmt: skip
         if prim.name not in self.modules and isinstance(prim, Primitive):
             self.modules[prim.name] = prim.module
         for a, value in zip(arrays, outs):
@@ -521,18 +434,17 @@ class Recorder(Observer):
         if node is not None:
             node.event = number
 
-    def _edges(self, edges: Sequence[Any]) -> list[int]:
-        """Where the gradients of operands go, as in `Event.edges`."""
-        found: list[int] = []
+    def _edges(self, edges: Sequence[Any]) -> list[Edge]:
+        """Where the gradients of operands go."""
+        found: list[Edge] = []
         for edge in edges:
             kind = type(edge)
             if kind is Node:
-                found += (edge.event, 0)
+                found.append((edge.event, 0))
             elif kind is Slot:
-                found += (edge.node.event, edge.index)
+                found.append((edge.node.event, edge.index))
             else:
-                number = NOWHERE if edge is None else self._accumulator(edge)
-                found += (number, number)
+                found.append((NOWHERE if edge is None else self._accumulator(edge), 0))
         return found
 
     def _accumulator(self, edge: Any) -> int:
@@ -603,11 +515,11 @@ class Recorder(Observer):
         """The rule has run."""
         assert self._updating is not None
         (rule, columns, options, ins), self._updating = self._updating, None
-        place, said = places.user_line(2), shown(_said(options))
+        place, options = places.user_line(2), _as_now(options)
         for i, before in enumerate(ins):
             arrays = [c[i] for j, c in enumerate(columns) if c is not None and j != 1]
             outs = [self._keep(a) for a in arrays]
-            self.given[self._event(UPDATE, rule.lstrip("_"), said, before, outs, place)] = {"rule": rule, **options}
+            self._event(Update, rule.lstrip("_"), before, outs, place, options, rule)
             for a, value in zip(arrays, outs):
                 owner = owner_of(a)
                 self._writes[id(owner)] = (weakref.ref(owner), self._now)
@@ -618,14 +530,14 @@ class Recorder(Observer):
         entry = self._known.get(id(x._a))
         if x._node is not None and entry is not None and entry[0]() is x._a:
             self._settle()
-            self._event(DETACH, "detach", "", (self._ref(x),), (), places.user_line(2))
+            self._event(Detach, "detach", (self._ref(x),), (), places.user_line(2))
 
     def cleared(self, x: Value) -> None:
         """The user has set a gradient."""
         entry = self._leaf_numbers.get(id(x))
         if entry is not None and entry[0]() is x:
             self._settle()
-            self._event(CLEAR, "grad", "", (), (), places.user_line(2), (entry[1],))
+            self._event(Clear, "grad", (), (), places.user_line(2), entry[1])
 
     # ------------------------------------------------------------------------------------------ backward passes
 
@@ -665,14 +577,9 @@ class Recorder(Observer):
             return
         self.passes += 1
         self._settle()
-        outs = []
-        for root in roots:
-            node = root.node if type(root) is Slot else root
-            outs.append(node.event if type(node) is Node else -1)
-            outs.append(root.index if type(root) is Slot else 0)
+        at = [(edge, output) if edge >= 0 else (NOWHERE, 0) for edge, output in self._edges(roots)]
         seeds = [self._keep(inside(g)[0]) for g in gradients]
-        detail = (run.number, int(run.create_graph), *outs)
-        self._event(PASS, "backward", "", (), seeds, places.user_lines(2), detail)
+        self._event(Pass, "backward", (), seeds, places.user_lines(2), run.number, bool(run.create_graph), at)
 
     def pulled(self, run: Any, node: Any, g: Any) -> None:
         """The gradient with respect to an operation's results has arrived."""
@@ -684,7 +591,7 @@ class Recorder(Observer):
         for i, part in enumerate(g if type(g) is list else (g,)):
             if part is not None:
                 value = self._gradient(part)
-                self._event(COTANGENT, "gradient", "", (), (value,), place, (run.number, node.event, i))
+                self._event(Cotangent, "gradient", (), (value,), place, run.number, node.event, i)
                 if own and type(a := inside(part)[0]) is _ndarray:  # the user's rule will read it
                     self._note(a, value)
 
@@ -695,7 +602,7 @@ class Recorder(Observer):
         if self._pending:
             self._settle()
         ins = [ABSENT if edge is None or r is None else self._gradient(r) for edge, r in zip(needs, results)]
-        self._event(GAVE, "gradient", "", ins, (), ("", 0), (run.number, node.event))
+        self._event(Gave, "gradient", ins, (), ("", 0), run.number, node.event)
 
     def _gradient(self, g: Any) -> int:
         """A gradient's value: a known one if the user's own backward or a hook computed it."""
@@ -712,18 +619,18 @@ class Recorder(Observer):
         held = None if target._grad is None else inside(target._grad)[0]
         had = held is not None and bool(np.any(held))
         before = self._ref(held) if had and type(held) is _ndarray else ABSENT
-        self._arriving = (leaf, self._gradient(g), int(had), before)
+        self._arriving = (leaf, self._gradient(g), had, before, inside(g)[0])
 
     def arrived(self, run: Any, target: Value) -> None:
         """It has been added."""
         if threading.get_ident() != self._thread:
             return
         self._pending.clear()
-        leaf, contribution, had, before = self._arriving
+        leaf, contribution, had, before, array = self._arriving
         total, _ = inside(target._grad)
-        value = self._keep(total)
-        self._event(ACCUMULATE, "accumulate", "", (contribution,), (value,), places.user_line(2),
-                    (run.number, leaf, had, before, *self._edges((target._node,))[:1]))  # fmt: skip
+        value = self._keep(total, contribution if total is array else ABSENT)
+        self._event(Accumulate, "accumulate", (contribution,), (value,), places.user_line(2), run.number, leaf,
+                    self._edges((target._node,))[0], had, before)  # fmt: skip
         owner = owner_of(total)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(total, value)
@@ -732,37 +639,52 @@ class Recorder(Observer):
         """A backward pass has ended; it returns what it captured for `inputs`."""
         if threading.get_ident() != self._thread:
             return
-        self._event(PASSED, "backward", "", (), (), ("", 0), (run.number,))
+        self._event(Passed, "backward", (), (), ("", 0), run.number)
         if inputs is None:
             return
         place = places.user_line(2)
         for position, edge in enumerate(inputs):
             g = run.captured.get(edge)
             leaf = -1
-            if type(edge) is Accumulate:
+            if type(edge) is Arrival:
                 x = edge.leaf()
                 if x is not None:
                     leaf = self._leaf(x)
             if g is not None and not run.accumulate:
                 a, _ = inside(g)
                 value = self._gradient(g)
-                at = self._edges((edge,))
-                self._event(RESULT, "gradient", "", (), (value,), place, (run.number, leaf, position, *at))
+                self._event(Returned, "gradient", (), (value,), place, run.number, leaf, self._edges((edge,))[0], position)
                 if type(a) is _ndarray:
                     self._note(a, value)
 
 
-def _pickled(given: dict[int, dict[str, Any]]) -> bytes:
-    """Parameters for another process; of those that cannot go there (a function made on the way), nothing."""
+def _as_now(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters, arrays among them as they are by now: a rate may be written in place later."""
+    if any(type(x) is _ndarray for x in params.values()):
+        return {key: x.copy() if type(x) is _ndarray else x for key, x in params.items()}
+    return params
+
+
+_NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError)
+
+
+def _pickled(part: dict[str, Any], events: list[Event]) -> bytes:
+    """Some of a record for another process; of parameters that cannot go there (a function made on the way), the text."""
     try:
-        return pickle.dumps(given)
-    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
-        found = {}
-        for number, params in given.items():
-            with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError, ValueError):
-                pickle.dumps(params)
-                found[number] = params
-        return pickle.dumps(found)
+        return pickle.dumps({**part, "events": list(map(row, events))})
+    except _NOT_PICKLED:
+        for e in events:
+            if isinstance(e, WithParameters) and not _can_go(e.params):
+                e.params = e.text
+        return pickle.dumps({**part, "events": list(map(row, events))})
+
+
+def _can_go(params: Any) -> bool:
+    try:
+        pickle.dumps(params)
+    except _NOT_PICKLED:
+        return False
+    return True
 
 
 def _nbytes(kept: Kept) -> int:

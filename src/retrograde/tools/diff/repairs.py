@@ -9,7 +9,6 @@ at once, but only where B reads there what A does: so that another mistake in be
 from __future__ import annotations
 
 import bisect
-import functools
 import heapq
 import itertools
 import math
@@ -19,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from .align import Alignment
+from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
-from .kinds import ACCUMULATE, OP, UPDATE, WRITE
-from .record import ABSENT, Event
 from .replay import FAILURES, Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
@@ -40,53 +38,51 @@ class Repairs:
     def __init__(self, alignment: Alignment, explanation: Explanation, known: int) -> None:
         """known: how many values B's own record has; later ones stand for what was put in their place."""
         self._known = known
-        self.touched: set[tuple[bool, int]] = set()
-        """The events of A (True) and B that have been passed over."""
+        self.touched: set[tuple[Side, int]] = set()
+        """The events that have been passed over."""
         self.loose = False
         """Whether what comes right behind the difference is known to differ, too."""
-        self.alignment, self.a, self.b = alignment, alignment.a, alignment.b
+        self.alignment, self.policy, self.a, self.b = alignment, alignment.policy, alignment.a, alignment.b
         self._explanation = explanation
         self._norms: dict[int, tuple[list[float], list[int]]] = {}
         self._alike: dict[Any, list[int]] | None = None
 
     def after(self, finding: Finding, result: Result) -> Changes:
         """The changes after which the result does not differ for this reason."""
-        changes = Changes()
-        x, y = (None if n < 0 else side.events[n] for side, n in ((self.a, finding.a), (self.b, finding.b)))
+        changes, events = Changes(), finding.events
+        x, y = (None if n < 0 else side.events[n] for side, n in zip(self.alignment.sides, events))
         if finding.kind == START:
             p, q = finding.values
             if q in self.b.producer:
-                made = self.b.producer[q]
                 turned = len(self.a.values.shape(p)) == 2 and self._lies_across()
-                order = (1, 0) if turned else self._order(p, q)
-                changes.results[made, list(self.b.events[made].outs).index(q)] = Force(p, order)
+                changes.results[self.b.output(q)] = Force(p, (1, 0) if turned else self._order(p, q))
         elif finding.kind == CLEARED:
             self._clearings(changes)
         elif finding.kind == CUT:
             self._gradients(changes, *finding.at, result)
-        elif x is not None and y is not None and x.kind == y.kind == UPDATE:
+        elif isinstance(x, Update) and isinstance(y, Update):
             self._steps(changes, x, y)
         elif x is not None and y is not None:
-            self._together(changes, finding.a, finding.b)
+            self._together(changes, *events)
         return changes
 
     def result(self, result: Result) -> Changes:
         """The changes after which a result is as in A, whatever made it differ."""
         changes = Changes()
-        if result.a is None or result.b is None:
+        if result.known is None:
             if min(result.leaf) >= 0:
                 self._drive(changes, *result.leaf)
             return changes
-        if result.kind == GRADIENT and (e := self.b.record.events[result.event_b]).kind == ACCUMULATE:
-            there = self.a.record.events[result.event_a]
-            if there.kind == ACCUMULATE:
-                changes.arrivals[result.event_b] = Force(there.ins[0], self._order(there.ins[0], e.ins[0]))
-                changes.adds[result.event_b] = bool(there.detail[2])
-        number = self.b.producer.get(result.b, -1)
-        if number >= 0 and result.b in self.b.events[number].outs and result.a in self.a.producer:
-            output = list(self.b.events[number].outs).index(result.b)
-            changes.results[number, output] = Force(result.a, self._order(result.a, result.b))
-            self._before(changes, result.b, number)
+        va, vb = result.known
+        if result.kind == GRADIENT:
+            x, y = (side.record.events[n] for side, n in zip(self.alignment.sides, result.events))
+            if isinstance(x, Accumulate) and isinstance(y, Accumulate):
+                changes.arrivals[result.events[1]] = Force(x.ins[0], self._order(x.ins[0], y.ins[0]))
+                changes.adds[result.events[1]] = x.had
+        number, output = self.b.output(vb)
+        if number >= 0 and va in self.a.producer:
+            changes.results[number, output] = Force(va, self._order(va, vb))
+            self._before(changes, vb, number)
         return changes
 
     # ------------------------------------------------------------------------------------------ layouts
@@ -109,7 +105,7 @@ class Repairs:
     def _lies_across(self) -> bool:
         """Whether the weights that are the same in both programs lie the other way round in B."""
         pairs = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.alignment.leaves.pairs]
-        return any(self.alignment.matched_b(q) and self._order(p, q) == (1, 0) for p, q in pairs)
+        return any(self.b.matched(q) and self._order(p, q) == (1, 0) for p, q in pairs)
 
     # ------------------------------------------------------------------------------------------ what is the same again
 
@@ -121,21 +117,21 @@ class Repairs:
         """The events of one kind and line between two backward passes."""
         if self._alike is None:
             self._alike = {}
-            for one in (self.a, self.b):
+            for one in self.alignment.sides:
                 for n, e in enumerate(one.events):
-                    if e.kind in (OP, UPDATE, WRITE):
+                    if isinstance(e, (WithParameters, Write)):
                         self._alike.setdefault(self._likeness(one, e, self._place(one, n)), []).append(n)
         return self._alike.get(self._likeness(side, side.events[number], place), [])
 
     def _likeness(self, side: Side, e: Event, place: int) -> object:
-        return side is self.a, place, e.kind, e.name, e.file, e.line, tuple(e.caller)
+        return side.is_a, place, type(e), e.name, e.file, e.line, tuple(e.caller)
 
     def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
         """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
         yield tuple(n for _, n in numbers)
         first = tuple(n for _, n in numbers)
         for p, q in [*self.alignment.passes, (len(self.a.passes), len(self.b.passes))]:
-            lists = [self._like(side, n, p if side is self.a else q) for side, n in numbers]
+            lists = [self._like(side, n, side.of((p, q))) for side, n in numbers]
             if len({len(found) for found in lists}) == 1:
                 yield from (entry for entry in zip(*lists) if entry != first)
                 continue
@@ -161,14 +157,13 @@ class Repairs:
         reached = self.b.events[nb].ins[ib] if is_operand else self.b.events[nb].outs[ib]
         resized = self.a.values.size(value) != self.b.values.size(reached)
         read = self._before(changes, reached, eb)
-        self.touched |= {(True, ea), (True, na), (False, eb), (False, nb)}
-        self.touched |= {(False, n) for n in self._explanation.region(reached)}
         numbers = [(self.a, ea), (self.a, na), (self.b, eb), (self.b, nb)]
+        self.touched |= {*numbers, *((self.b, n) for n in self._explanation.region(self.b, reached))}
         makers = []
         for v, w in read:
-            i, j = self.a.producer.get(v, -1), self.b.producer.get(w, -1)
-            if min(i, j) >= 0 and self.a.events[i].kind == self.b.events[j].kind == OP:
-                makers.append((list(self.a.events[i].outs).index(v), list(self.b.events[j].outs).index(w)))
+            (i, x_out), (j, y_out) = self.a.output(v), self.b.output(w)
+            if self.a.operation(i) is not None and self.b.operation(j) is not None:
+                makers.append((x_out, y_out))
                 numbers += [(self.a, i), (self.b, j)]
         for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
             source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
@@ -196,14 +191,14 @@ class Repairs:
         where that is not what makes them differ, or changes more than values."""
 
         def fits(m: int, n: int) -> bool:
-            x, y = self.a.events[m], self.b.events[n]
-            return x.kind == y.kind == OP and x.name == y.name and x.params != y.params and len(x.ins) == len(y.ins) and (
-                m in self.a.record.given and n in self.b.record.given and self.b.record.primitive(y.name) is not None
+            x, y = self.a.operation(m), self.b.operation(n)
+            return x is not None and y is not None and x.name == y.name and x.text != y.text and len(x.ins) == len(y.ins) and (
+                x.given is not None and y.given is not None and self.b.record.primitive(y.name) is not None
             ) and [self.a.values.shape(v) for v in x.outs] == [self.b.values.shape(v) for v in y.outs]  # fmt: skip
 
         if self.a.events[ea].name in ARRANGING or not fits(ea, eb):
             return False
-        self.touched |= {(True, ea), (False, eb)}
+        self.touched |= {(self.a, ea), (self.b, eb)}
         changes.parameters.update((n, m) for m, n in self._again([(self.a, ea), (self.b, eb)]) if fits(m, n))
         return True
 
@@ -212,9 +207,12 @@ class Repairs:
         pairs_read: list[tuple[int, int]] = []
         place_b = self._place(self.b, number)
         place_a = next((p for p, q in self.alignment.passes if q == place_b), -1)
-        read = {value} if self.alignment.matched_b(value) else set()
-        for n in self._explanation.region(value):
-            read.update(v for v in self.b.events[n].ins if v != ABSENT and self.alignment.matched_b(v))
+        read = {value} if self.b.matched(value) else set()
+        for n in self._explanation.region(self.b, value):
+            read.update(v for v in self.b.events[n].ins if v != ABSENT and self.b.matched(v))
+        leaves = {leaf.value: j for j, leaf in enumerate(self.b.record.leaves)}
+        of_leaf = {self.b.value_at(v, len(self.b.events)): j for v, j in leaves.items()}
+        pairs = {j: i for i, j in self.alignment.leaves.pairs}
         for w in read:
             match = self.alignment.partner.get(w)
             if match is None:
@@ -222,27 +220,16 @@ class Repairs:
             if w < self._known:
                 pairs_read.append((match.value, w))
             self._arriving(changes, match.value, w, place_a, place_b)
-            self._at_leaf(changes, w)
+            end = self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w
+            j = leaves.get(w, of_leaf.get(end, -1))
+            if j in pairs:
+                self._leaf(changes, pairs[j], j)
         return pairs_read
-
-    @functools.cached_property
-    def _leaves(self) -> tuple[dict[int, int], dict[int, int]]:
-        """B's leaves by what they hold at first and at last; and A's by B's."""
-        found = {self.b.value_at(leaf.value, len(self.b.events)): j for j, leaf in enumerate(self.b.record.leaves)}
-        found.update((leaf.value, j) for j, leaf in enumerate(self.b.record.leaves))
-        return found, {j: i for i, j in self.alignment.leaves.pairs}
-
-    def _at_leaf(self, changes: Changes, w: int) -> None:
-        """Let what arrives at a value of B be A's in all passes, if it is a leaf's."""
-        leaves, pairs = self._leaves
-        j = leaves.get(w, leaves.get(self.b.value_at(w, len(self.b.events)) if w in self.b.consumers else w, -1))
-        if j in pairs:
-            self._leaf(changes, pairs[j], j)
 
     def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
         """Let the gradient that arrives at a value in a pass be A's."""
-        mine = self._receiving(self.a, self.alignment.members.get(self.alignment.classes_a.get(va, va), [va]), place_a)
-        theirs = self._receiving(self.b, self.alignment.found.get(self.alignment.classes_a.get(va, va), []), place_b)
+        mine = self._receiving(self.a, self.a.members.get(self.a.own(va), [va]), place_a)
+        theirs = self._receiving(self.b, self.a.there(va), place_b)
         if vb not in theirs:
             theirs = self._receiving(self.b, [vb], place_b)
         if not mine or not theirs or self.a.values.size(va) != self.b.values.size(vb):
@@ -264,12 +251,9 @@ class Repairs:
         made of another."""
         found: dict[int, tuple[int, int, int]] = {}
         for v in values:
-            n = side.producer.get(v, -1)
-            if n < 0 or v not in side.events[n].outs or not found.keys().isdisjoint(side.events[n].ins):
-                continue
-            output = list(side.events[n].outs).index(v)
+            n, output = side.output(v)
             g = side.cotangents.get((place, n, output))
-            if g is not None:
+            if g is not None and found.keys().isdisjoint(side.events[n].ins):
                 found[v] = (g, n, output)
         return found
 
@@ -279,9 +263,9 @@ class Repairs:
         for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
-                if y.kind == ACCUMULATE:
-                    changes.arrivals.setdefault(n, Force(x.ins[0] if x.kind == ACCUMULATE else x.outs[0], order))
-                elif x.kind != ACCUMULATE or not x.detail[2]:  # returned in B, where A has added it to nothing else
+                if isinstance(y, Accumulate):
+                    changes.arrivals.setdefault(n, Force(x.ins[0] if isinstance(x, Accumulate) else x.outs[0], order))
+                elif not isinstance(x, Accumulate) or not x.had:  # returned in B, where A has added it to nothing else
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
     def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
@@ -309,7 +293,7 @@ class Repairs:
                 put = given if order is None else given.transpose(order)
                 if put.size == have.size:
                     put = put.reshape(have.shape)
-                    if given.size > 1 and apart(as_wide(put), as_wide(have), 1e-6).relative <= 1e-6:
+                    if given.size > 1 and apart(as_wide(put), as_wide(have), self.policy.put).relative <= self.policy.put:
                         continue
                 tried += 1
                 run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
@@ -344,9 +328,9 @@ class Repairs:
         found = [start]
         while found[-1] != end and len(found) < NEAR:
             e = side.events[found[-1]]
-            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if side.events[n].kind == OP and (
+            readers = {n for v in e.outs for n, _ in side.consumers.get(v, ()) if isinstance(side.events[n], Operation) and (
                 side.within.get(n) == side.within.get(start))}  # fmt: skip
-            if e.kind != OP or len(e.outs) != 1 or len(readers) != 1:
+            if not isinstance(e, Operation) or len(e.outs) != 1 or len(readers) != 1:
                 return []
             found.append(readers.pop())
         return found if found[-1] == end else []
@@ -363,8 +347,7 @@ class Repairs:
 
     def _later(self, side: Side, number: int, count: int) -> list[int]:
         """The next operations that read, directly or not, what an event makes, before the next backward pass."""
-        at = bisect.bisect_right(side.passes, number)
-        end = side.passes[at] if at < len(side.passes) else len(side.events)
+        end = side.end(self._place(side, number))
         within = side.within.get(number)
         found: list[int] = []
         heap = list(side.events[number].outs)
@@ -374,8 +357,8 @@ class Repairs:
             for v in heap:
                 for n, position in side.consumers.get(v, ()):
                     e = side.events[n]
-                    if n < end and n not in seen and side.within.get(n) == within and (e.kind == OP or (
-                        e.kind == WRITE and position == 1)):  # fmt: skip
+                    if n < end and n not in seen and side.within.get(n) == within and (isinstance(e, Operation) or (
+                        isinstance(e, Write) and position == 1)):  # fmt: skip
                         seen.add(n)
                         heapq.heappush(queue, n)
             if not queue:
@@ -398,16 +381,17 @@ class Repairs:
                 continue
             if not (n == nb or any(v in new for v in e.ins)):
                 continue
-            if e.kind == WRITE:
+            if isinstance(e, Write):
                 if len(e.ins) > 1 and e.ins[1] in new:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
-            prim = self.b.record.primitive(e.name)
-            params = self.b.record.given.get(n, {})
+            if not isinstance(e, Operation):
+                return run, False
+            prim, params = self.b.record.primitive(e.name), e.given
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:
                 arrays[ib] = put
-            if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or (e.params and not params):
+            if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or params is None:
                 return run, False
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
@@ -433,7 +417,7 @@ class Repairs:
         if not self._norms:
             found: dict[int, list[tuple[float, int]]] = {}
             for e in self.a.events:
-                if e.kind == OP:
+                if isinstance(e, Operation):
                     for v in e.outs:
                         norm = self.a.values.norm(v)
                         if norm < math.inf:
@@ -443,11 +427,13 @@ class Repairs:
                 self._norms[size] = [norm for norm, _ in entries], [v for _, v in entries]
         norms, numbers = self._norms.get(array.size, ([], []))
         norm = norm_of(as_wide(array))
-        rtol = 4e-6
+        rtol = self.policy.met / 2
         low, high = bisect.bisect_left(norms, norm * (1 - rtol)), bisect.bisect_right(norms, norm * (1 + rtol))
         for v in numbers[low : min(high, low + 32)]:
             x = self.a.values.array(v)
-            if x is not None and self.a.producer[v] >= ea and apart(as_wide(x), as_wide(array), 2 * rtol).relative <= 2 * rtol:
+            if x is None or self.a.producer[v] < ea:
+                continue
+            if apart(as_wide(x), as_wide(array), self.policy.met).relative <= self.policy.met:
                 return True
         return False
 
@@ -457,24 +443,20 @@ class Repairs:
         """Let the gradient at a value be A's, in this pass and at the same line in later ones."""
         place_a, place_b = result.places
         if self._arriving(changes, va, vb, place_a, place_b):
-            i, j = self.a.producer[va], self.b.producer[vb]
-            outs = list(self.a.events[i].outs).index(va), list(self.b.events[j].outs).index(vb)
+            (i, x), (j, y) = self.a.output(va), self.b.output(vb)
             for p, q in self._again([(self.a, i), (self.b, j)]):
                 if p > i and q > j:
-                    self._arriving(changes, self.a.events[p].outs[outs[0]], self.b.events[q].outs[outs[1]],
+                    self._arriving(changes, self.a.events[p].outs[x], self.b.events[q].outs[y],
                                    self._place(self.a, p), self._place(self.b, q))  # fmt: skip
-        elif min(result.leaf) >= 0 and result.a is not None and result.b is not None:
+        elif min(result.leaf) >= 0 and result.known is not None:
             self._leaf(changes, *result.leaf)
 
     def _clearings(self, changes: Changes) -> None:
         """Let gradients be added to what was there before where A does that."""
-        of_a, of_b = self.a.gradients(), self.b.gradients()
-        for i, j in self.alignment.leaves.pairs:
-            for m, n in self.alignment.facing_gradients(of_a.get(i, []), of_b.get(j, [])):
-                if min(m, n) >= 0:
-                    x, y = self.a.record.events[m], self.b.record.events[n]
-                    if x.kind == y.kind == ACCUMULATE and bool(x.detail[2]) != bool(y.detail[2]):
-                        changes.adds[n] = bool(x.detail[2])
+        for m, n in self.alignment.facing_events():
+            x, y = self.a.record.events[m], self.b.record.events[n]
+            if isinstance(x, Accumulate) and isinstance(y, Accumulate) and x.had != y.had:
+                changes.adds[n] = x.had
 
     def _steps(self, changes: Changes, x: Event, y: Event) -> None:
         """Let the steps of an optimiser be A's, from these on, where they begin with the same."""
@@ -483,9 +465,7 @@ class Repairs:
             if min(m, n) < 0:
                 continue
             mine, theirs = self.a.events[m], self.b.events[n]
-            if (mine.kind, mine.name, mine.line) != (x.kind, x.name, x.line) or (theirs.kind, theirs.name, theirs.line) != (
-                y.kind, y.name, y.line
-            ):  # fmt: skip
+            if any((type(e), e.name, e.line) != (type(f), f.name, f.line) for e, f in ((mine, x), (theirs, y))):
                 continue
             order = self._order(mine.ins[0], theirs.ins[0])
             where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
@@ -504,8 +484,8 @@ class Repairs:
         for v in versions:
             for n, position in self.b.consumers.get(v, ()):
                 place = self._place(self.b, n)
-                if self.b.events[n].kind == OP and facing.get(place, -1) > 0:
-                    now = self.a.value_at(mine, self.a.passes[facing[place]])
+                if isinstance(self.b.events[n], Operation) and facing.get(place, -1) > 0:
+                    now = self.a.value_at(mine, self.a.end(facing[place]))
                     changes.operands[n, position] = Force(now, order)
 
 

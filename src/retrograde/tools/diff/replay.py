@@ -9,15 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ...core.record import NOT_DIFFERENTIABLE, Primitive
 from ...tape.engine import fit
-from .kinds import ACCUMULATE, COTANGENT, GAVE, OP, PASS, PASSED, REREAD, RESULT, UPDATE, WRITE
-from .record import ABSENT, NOWHERE, Event, Kept, Record, dtype_named, name_of
+from .events import (
+    ABSENT,
+    NOWHERE,
+    Accumulate,
+    Cotangent,
+    Edge,
+    Event,
+    Gave,
+    Operation,
+    Pass,
+    Passed,
+    Reread,
+    Returned,
+    Update,
+    WithParameters,
+    Write,
+)
+from .policy import POLICY
+from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide, same_bits
 from .wide import rules, wide_option, wide_params, wider
 
@@ -90,13 +107,13 @@ class _Recorded:
 class Replay:
     """One evaluation of a record anew; `record` is the outcome."""
 
-    def __init__(self, original: Record, changes: Changes, other: Values, tolerance: float = 1e-5, *, widened: bool = False,
+    def __init__(self, original: Record, changes: Changes, other: Values, *, widened: bool = False,
                  everything: bool = False) -> None:  # fmt: skip
         """other: the values of the other program, which take the place of this one's.
 
         everything: compute all anew, whether it can have become another or not.
         """
-        self._original, self._changes, self._tolerance, self._widened = original, changes, tolerance, widened
+        self._original, self._changes, self._widened = original, changes, widened
         self._values, self._other = Values(original), other
         self.new: dict[int, np.ndarray] = {}
         """Values that have become others."""
@@ -120,9 +137,8 @@ class Replay:
         for self._at, e in enumerate(original.events):
             self._event(self._at, e)
         self.record = Record(
-            self._events, self._kept, original.leaves, original.files, original.content, original.given,
-            original.modules, self.new,
-        )
+            self._events, self._kept, original.leaves, original.files, original.content, original.modules, self.new,
+        )  # fmt: skip
         self.record.norms = {value: norm for value, norm in original.norms.items() if value not in self.new}
         self.record.keys = {value: key for value, key in original.keys.items() if value not in self.new}
 
@@ -135,25 +151,26 @@ class Replay:
         return found.astype(wider(found.dtype), copy=False) if self._widened and found is not None else found
 
     def _event(self, number: int, e: Event) -> None:
-        kind = e.kind
-        if kind == OP:
-            self._operation(number, e)
-        elif kind == UPDATE:
-            self._update(number, e)
-        elif kind in (WRITE, REREAD):
-            self._write(e)
-        elif kind == PASS:
-            self._begin(e)
-        elif kind == COTANGENT:
-            self._cotangent(e)
-        elif kind == GAVE:
-            self._gave(e)
-        elif kind == ACCUMULATE:
-            self._accumulate(number, e)
-        elif kind == RESULT:
-            self._result(e)
-        elif kind == PASSED:
-            self._ended.add(e.detail[0])
+        match e:
+            case Operation():
+                self._operation(number, e)
+            case Update():
+                self._update(e)
+            case Write() | Reread():
+                self._write(e)
+            case Pass():
+                self._begin(e)
+            case Cotangent():
+                self._cotangent(e)
+            case Gave():
+                self._gave(e)
+            case Accumulate():
+                self._accumulate(number, e)
+            case Returned():
+                if e.edge is not None:
+                    self._arrived(e, e.outs[0], (e.run, *e.edge))
+            case Passed():
+                self._ended.add(e.run)
         for output, value in enumerate(e.outs):
             force = self._changes.results.get((number, output))
             if force is not None and self._holds(force) and self._force(value, force):
@@ -165,7 +182,7 @@ class Replay:
             have, wanted = self.array(value), self._other.array(known)
             if have is None or wanted is None or have.size != wanted.size:
                 return False
-            if apart(as_wide(have), as_wide(wanted), self._tolerance).relative > self._tolerance:
+            if apart(as_wide(have), as_wide(wanted), POLICY.condition).relative > POLICY.condition:
                 return False
         return True
 
@@ -198,7 +215,7 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------ forward
 
-    def _operation(self, number: int, e: Event) -> None:
+    def _operation(self, number: int, e: Operation) -> None:
         ins = list(e.ins)
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
@@ -207,10 +224,13 @@ class Replay:
                 if self._force(len(self._kept) - 1, force):
                     ins[position] = len(self._kept) - 1
                     self.assumed[ins[position]] = force.value
+        if ins != list(e.ins):
+            self._events[number] = e = replace(e, ins=ins)
         other = self._changes.parameters.get(number)
-        if ins != list(e.ins) or other is not None:
-            text = e.params if other is None else self._other.record.events[other].params
-            e = self._events[number] = e._replace(ins=ins, params=text)
+        if other is not None:
+            made = self._other.record.events[other]
+            assert isinstance(made, Operation)
+            self._events[number] = e = replace(e, params=made.params)
         if not (self._everything or other is not None or any(v in self.new for v in ins)):
             return
         prim = self._original.primitive(e.name)
@@ -220,32 +240,29 @@ class Replay:
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
 
-    def _params(self, number: int) -> dict[str, Any]:
-        other = self._changes.parameters.get(number)
-        params = self._original.given.get(number, {}) if other is None else self._other.record.given[other]
+    def _params(self, e: WithParameters) -> dict[str, Any]:
+        params = dict(e.given or {})
         return wide_params(params) if self._widened else params
 
-    def _computed(self, e: Event, prim: Primitive, ins: Sequence[int]) -> Sequence[np.ndarray] | None:
-        number = self._at
+    def _computed(self, e: Operation, prim: Primitive, ins: Sequence[int]) -> Sequence[np.ndarray] | None:
         arrays = [self.array(v) for v in ins]
-        if any(a is None and v != ABSENT for a, v in zip(arrays, ins)) or (e.params and number not in self._original.given):
+        if any(a is None and v != ABSENT for a, v in zip(arrays, ins)) or e.given is None:
             self.lost.add(e.name)
             return None
         try:
             with np.errstate(all="ignore"):
-                out = prim.numpy_kernel(*arrays, **self._params(number))
+                out = prim.numpy_kernel(*arrays, **self._params(e))
         except FAILURES:
             self.lost.add(e.name)
             return None
         return [np.asarray(y) for y in (out if type(out) is tuple else (out,))]
 
-    def _update(self, number: int, e: Event) -> None:
+    def _update(self, e: Update) -> None:
         if not (self._everything or any(v in self.new for v in e.ins)):
             return
-        given = dict(self._original.given.get(number, {}))
-        rule = rules().get(given.pop("rule", ""))
+        rule, given = rules().get(e.rule), e.given
         arrays = [self.array(v) for v in e.ins]
-        if rule is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)):
+        if rule is None or given is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)):
             self.lost.add(e.name)
             return
         columns: list[Any] = [None if a is None else [np.array(a)] for a in arrays]
@@ -285,19 +302,18 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------ backward
 
-    def _begin(self, e: Event) -> None:
-        run, again, *roots = e.detail
+    def _begin(self, e: Pass) -> None:
+        run = e.run
         self._sums = {key: g for key, g in self._sums.items() if key[0] not in self._ended}
-        self._plain[run] = not again
+        self._plain[run] = not e.again
         self._places[run] = len(self._places)
-        for i, value in enumerate(e.outs):
-            g = self.array(value)
-            if g is not None and roots[2 * i] != NOWHERE:
-                self._add((run, roots[2 * i], roots[2 * i + 1]), g)
+        for value, edge in zip(e.outs, e.roots):
+            self._hand_on(run, edge, self.array(value))
 
-    def _add(self, key: tuple[int, int, int], g: np.ndarray) -> None:
-        before = self._sums.get(key)
-        self._sums[key] = g if before is None else before + g
+    def _hand_on(self, run: int, edge: Edge, g: np.ndarray | None) -> None:
+        if g is not None and edge[0] != NOWHERE:
+            before = self._sums.get((run, *edge))
+            self._sums[run, *edge] = g if before is None else before + g
 
     def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
         """Let a gradient be the sum of what has arrived, where that can have become another."""
@@ -305,8 +321,8 @@ class Replay:
         if self._stirred and wide is not None and value not in self._made and self._plain.get(key[0], False):
             self._put(value, wide)
 
-    def _cotangent(self, e: Event) -> None:
-        run, operation, output = e.detail
+    def _cotangent(self, e: Cotangent) -> None:
+        run, operation, output = e.run, e.operation, e.output
         value = e.outs[0]
         self._arrived(e, value, (run, operation, output))
         forced = self._changes.gradients.get((self._places[run], operation, output))
@@ -322,61 +338,50 @@ class Replay:
             self._pull(run, operation, {0: g})
         else:  # all that arrive are shown one after the other
             follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
-            if follows is None or follows.kind != COTANGENT or list(follows.detail[:2]) != [run, operation]:
+            if not isinstance(follows, Cotangent) or (follows.run, follows.operation) != (run, operation):
                 self._pull(run, operation, parts)
 
     def _pull(self, run: int, operation: int, parts: dict[int, np.ndarray]) -> None:
         """Hand on what the derivative of an operation makes of the gradients that have arrived at it."""
         e = self._events[operation]
         prim = self._original.primitive(e.name)
-        if prim is None or not e.edges:
+        if prim is None or not isinstance(e, Operation) or not e.edges:
             return
         arrays = [self.array(v) for v in e.ins]
         outs = [self.array(v) for v in e.outs]
         if any(a is None and v != ABSENT for a, v in zip((*arrays, *outs), (*e.ins, *e.outs))):
             self.lost.add(e.name)
             return
-        edges = [None if e.edges[2 * i] == NOWHERE or a is None else _Edge(a) for i, a in enumerate(arrays)]
-        node = _Recorded(prim, self._params(operation), edges, [a for a in outs if a is not None])
+        edges = [None if edge[0] == NOWHERE or a is None else _Edge(a) for edge, a in zip(e.edges, arrays)]
+        node = _Recorded(prim, self._params(e), edges, [a for a in outs if a is not None])
         several = prim.multi
         out: Any = tuple(outs) if several else outs[0]
         g: Any = tuple(parts.get(i) for i in range(len(outs))) if several else parts[0]
         try:
             with np.errstate(all="ignore"):
                 results = prim.pull(node, prim.saved(arrays, edges, out), g, node.edges)
-                for i, (edge, r) in enumerate(zip(edges, results)):
+                for to, edge, r in zip(e.edges, edges, results):
                     if edge is not None and r is not None:
-                        r = fit(r.dense() if hasattr(r, "dense") else r, edge)
-                        self._add((run, e.edges[2 * i], max(e.edges[2 * i + 1], 0)), np.asarray(r))
+                        self._hand_on(run, to, np.asarray(fit(r.dense() if hasattr(r, "dense") else r, edge)))
         except FAILURES:
             self.lost.add(e.name)
 
-    def _gave(self, e: Event) -> None:
-        run, operation = e.detail
-        if not self._plain.get(run, False):
-            return
-        edges = self._original.events[operation].edges
-        for i, value in enumerate(e.ins):
-            g = self.array(value)
-            if g is not None and edges and edges[2 * i] != NOWHERE:
-                self._add((run, edges[2 * i], max(edges[2 * i + 1], 0)), g)
+    def _gave(self, e: Gave) -> None:
+        made = self._original.events[e.operation]
+        if self._plain.get(e.run, False) and isinstance(made, Operation):
+            for value, edge in zip(e.ins, made.edges or ()):
+                self._hand_on(e.run, edge, self.array(value))
 
-    def _accumulate(self, number: int, e: Event) -> None:
-        run, _, had, before, *at = e.detail
-        contribution = e.ins[0]
-        if at:
-            self._arrived(e, contribution, (run, at[0], 0))
+    def _accumulate(self, number: int, e: Accumulate) -> None:
+        contribution, before = e.ins[0], e.before
+        if e.edge is not None:
+            self._arrived(e, contribution, (e.run, *e.edge))
         forced = self._changes.arrivals.get(number)
         if forced is not None:
             self._force(contribution, forced)
-        adds = self._changes.adds.get(number, bool(had))
-        if not (self._everything or contribution in self.new or before in self.new or adds != bool(had)):
+        adds = self._changes.adds.get(number, e.had)
+        if not (self._everything or contribution in self.new or before in self.new or adds != e.had):
             return
         g, held = self.array(contribution), self.array(before)
         if g is not None:
             self._put(e.outs[0], g + held if adds and held is not None and held.shape == g.shape else g)
-
-    def _result(self, e: Event) -> None:
-        run, _, _, *at = e.detail
-        if len(at) == 2:
-            self._arrived(e, e.outs[0], (run, at[0], max(at[1], 0)))

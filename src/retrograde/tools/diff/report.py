@@ -12,8 +12,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from .align import MATCHERS
 from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Precision, Proof, Shown, Step, Stretch
 from .compare import short_file
+from .explain import ONWARDS, RESULTS
+from .forward import PARTINGS, REASONS
 
 STRETCHES, GRADIENTS, FEEDS, LEMMAS = 5, 12, 4, 40
 """How many of each are shown; the others are counted."""
@@ -30,8 +33,10 @@ def show(answer: Answer, console: Console, explain: bool = False) -> None:
         parts.append(_stretches(answer.stretches))
     if answer.gradients:
         parts.append(_gradients(answer.gradients))
-    if explain and answer.proof is not None and answer.proof.proven:
-        parts.append(_proof(answer.proof, answer))
+    if explain:
+        parts.append(_rules(answer))
+        if answer.proven and answer.proof is not None:
+            parts.append(_proof(answer.proof, answer))
     parts += [Text(f"note: {note}", style="dim") for note in dict.fromkeys(answer.notes)]
     console.print(Group(*parts))
 
@@ -91,6 +96,20 @@ def _proof(proof: Proof, answer: Answer) -> RenderableType:
         rules.add_row(name, str(rule["times"]), escape(rule["statement"]), escape(f"{rule['domain']}{on}"))
     title = "Proof: values that are one function of the inputs (t: tensors, i: indices, j: indices that are summed over)"
     return Group(Text(title, style="bold"), table, rules)
+
+
+def _rules(answer: Answer) -> RenderableType:
+    """By which rules values were matched, and differences found."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("rule", "values", "what it says"):
+        table.add_column(name, overflow="fold")
+    for rule in MATCHERS:
+        if rule.name in answer.matched_by:
+            table.add_row(rule.name, f"{answer.matched_by[rule.name]:,}", rule.says)
+    for name, says in [(rule.name, rule.says) for rules in (RESULTS, ONWARDS, PARTINGS, REASONS) for rule in rules]:
+        if any(name in one.found_by for one in answer.differences):
+            table.add_row(name, "", says)
+    return Group(Text("Rules by which values were found in the other program, and differences in both", style="bold"), table)
 
 
 def _in_double(precision: Precision) -> str:

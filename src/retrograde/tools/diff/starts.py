@@ -62,12 +62,9 @@ def _lies_across(a: Record, b: Record, pairs: LeafPairs) -> bool:
 
 def offer(alignment: Alignment, file_b: str) -> str:
     """What to say where parameters that belong together do not start alike; "" where all do."""
-    a, b = alignment.a, alignment.b
-    apart = []
-    for i, j in alignment.leaves.pairs:
-        va, vb = a.record.leaves[i].value, b.record.leaves[j].value
-        if not is_computed(a, va) and not is_computed(b, vb) and not alignment.agree(va, vb):
-            apart.append(j)
+    a, b = alignment.sides
+    starts = [(j, a.record.leaves[i].value, b.record.leaves[j].value) for i, j in alignment.leaves.pairs]
+    apart = [j for j, p, q in starts if not is_computed(a, p) and not is_computed(b, q) and not alignment.agree(p, q)]
     if not apart:
         return ""
     line = _constructed(b, apart[0], file_b)

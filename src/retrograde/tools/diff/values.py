@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import math
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .policy import POLICY
 from .record import Kept, Record, digest, dtype_named
 
 SAME, TRANSPOSED, RESHAPED, SQUEEZED = "", "transposed", "reshaped", "axes of length 1"
@@ -29,21 +29,7 @@ class Distance(NamedTuple):
 FAR = Distance(math.inf, math.inf)
 """Of values that have different numbers of elements."""
 
-_EPSILONS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "complex64": 2.0**-23}
-
-
-@functools.cache
-def default_rtol(*dtypes: str) -> float:
-    """What counts as rounding for values of these dtypes: 24 units in the last place of the coarsest; 1e-10 for float64.
-
-    Less than what an epsilon of 1e-5 on the wrong side of a root makes of float32, more than what another order of
-    summation does.
-    """
-    return max(24 * _EPSILONS.get(name, 0.0) for name in dtypes) or 1e-10
-
-
-MASKED = -1e8
-"""What is below counts as minus infinity: both are written to mean that a position is masked."""
+MASKED = POLICY.masked
 
 
 class Values:
@@ -209,7 +195,7 @@ def apart(x: np.ndarray, y: np.ndarray, rtol: float) -> Distance:
         squeezed = [n for n in shape_a if n != 1] == [n for n in shape_b if n != 1]
         found = _between(x, y.reshape(shape_a), SQUEEZED if squeezed else RESHAPED)
         return found if closest is FAR or found.relative <= max(rtol, closest.relative) else closest
-    return closest if closest.relative < 0.1 * own.relative else own
+    return closest if closest.relative < POLICY.closer * own.relative else own
 
 
 def _of_numbers(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> Distance:

@@ -12,7 +12,7 @@ import functools
 import importlib
 import pkgutil
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from ...dialects._shared.elementwise import number_behind
 from ...tape.engine import fit
 from ..arrays import inside, owner_of
 from . import places
+from .policy import POLICY
 from .record import Recorder
 
 _ndarray = np.ndarray
@@ -36,9 +37,6 @@ _WIDER = {
     np.dtype(np.float32): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.complex128),
 }  # fmt: skip
 """The dtypes of arrays that have a twin, and the dtype of that: what is rounded to halves on the way is so there, too."""
-
-DIGITS = 7
-"""Of a number that somebody wrote: one that takes more to be told apart in float32 was computed."""
 
 
 def wider(dtype: Any) -> np.dtype:
@@ -131,7 +129,7 @@ def _number(a: np.ndarray) -> complex | float | None:
     if known is not None:
         return known
     text = str(a[()])
-    return float(text) if a.dtype == np.float32 and len(_digits(text)) <= DIGITS else None
+    return float(text) if a.dtype == np.float32 and len(_digits(text)) <= POLICY.digits else None
 
 
 def _digits(text: str) -> str:
@@ -163,8 +161,8 @@ def _shapes(edges: Any) -> tuple[_Shape | None, ...]:
     return tuple(None if e is None else _Shape(e.shape, e.dtype) for e in edges)
 
 
-def wide_params(params: dict[str, Any]) -> dict[str, Any]:
-    return {key: _wide_param(x) for key, x in params.items()} if params else params
+def wide_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _wide_param(x) for key, x in params.items()}
 
 
 def _wide_param(x: Any) -> Any:
@@ -177,7 +175,7 @@ def _wide_param(x: Any) -> Any:
 
 def _written(x: Any) -> float:
     """The number that somebody wrote who got this float32."""
-    return float(f"{float(x):.{DIGITS}g}")
+    return float(f"{float(x):.{POLICY.digits}g}")
 
 
 class WideRecorder(Recorder):

@@ -324,7 +324,7 @@ class _Page:
                 members.update(vars(base))
         said = [self.place_of(b) if b in self.stubs.homes else f"builtins.{b.__name__}" for b in bases]
         lines = [f"class {label}({', '.join(said)}):" if said else f"class {label}:"]
-        doc = vars(cls).get("__doc__")
+        doc = cls.__doc__ if "__doc__" in vars(cls) else None
         if isinstance(doc, str) and doc.strip():
             lines.append("    " + _quoted(inspect.cleandoc(doc), "    "))
         if fields:

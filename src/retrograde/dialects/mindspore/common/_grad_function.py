@@ -9,6 +9,7 @@ from typing import Any
 from ...._state import grad_mode
 from ....core import level as levels
 from ....core.value import Value, dtype_of, shape_of
+from ....tape import function
 from ..._shared.custom_functions import Context, materialized, record
 from .._custom import fitting
 
@@ -90,13 +91,15 @@ def _backward(
     answer = cls.backward(ctx, *[next(arrived) if is_tensor else None for is_tensor in tensors])
     answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
     if len(answers) < len(wanted):
-        raise RuntimeError(f"{cls.__name__}.backward returned {len(answers)} gradients for {len(wanted)} arguments")
+        raise RuntimeError(
+            function.count_text(f"{cls.__name__}.backward", cls.backward, len(answers), len(wanted), "the arguments of forward")
+        )
     for i, g in enumerate(answers):
         if g is not None and (i >= len(wanted) or wanted[i] is None):
             raise RuntimeError(f"{cls.__name__}.backward returned a gradient for argument {i}, which is no tensor; wanted None")
         if g is not None and not isinstance(g, Value):
             raise RuntimeError(f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a Tensor")
     return [
-        fitting(f"{cls.__name__}.backward", g, i, *facts)
+        fitting(f"{cls.__name__}.backward", cls.backward, g, i, *facts)
         for i, (g, facts) in enumerate(zip(answers, wanted)) if facts is not None
     ]  # fmt: skip

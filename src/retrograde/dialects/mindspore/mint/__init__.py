@@ -8,7 +8,7 @@ from typing import Any
 
 from ....ops import structural as st
 from ..._shared.registry import aliases, defined
-from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shape
+from .. import _creation, _matmul, _random, _reductions, _scans, _shape, _statistics
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import attributes, named
@@ -63,7 +63,7 @@ def _row(name: str, f: Any, doc: str) -> Function:
 _row("flatten", lambda input, start_dim=0, end_dim=-1: _shape.flatten(input, start_dim=start_dim, end_dim=end_dim),
      "Neighbouring axes (all, if none are given) joined into one.")  # fmt: skip
 _row("transpose", lambda input, dim0, dim1: _shape.swapaxes(input, dim0, dim1), "Two axes exchanged.")
-_row("meshgrid", lambda *tensors, indexing="ij": _joining.meshgrid(*tensors, indexing=indexing),
+_row("meshgrid", lambda *tensors, indexing="ij": _shape.meshgrid(*tensors, indexing=indexing),
      "The coordinates of a grid, from those along each of its axes.")  # fmt: skip
 _row("softmax", lambda input, dim, *, dtype=None: _F["softmax"](input, dim, dtype=dtype),
      "exp(x) divided by its sum along an axis.")  # fmt: skip
@@ -79,7 +79,7 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def cumsum(input: Any, dim: int, dtype: Any = None) -> Any:
     """The sums of the elements so far along an axis; of integers in int64."""
     x = tensor_argument("cumsum", input)
-    return _reductions.cumsum(_reductions._widest(x) if dtype is None else x, dim, dtype)
+    return _scans.cumsum(_reductions._widest(x) if dtype is None else x, dim, dtype)
 
 
 def _ordered(name: str, at: int) -> Function:
@@ -135,7 +135,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
     """The p-norm of vectors along axes (of all elements, without them)."""
     x = single("norm", input, FLOATING)
     x = x if dtype is None else to_dtype(x, as_dtype(dtype))
-    return _norms.vector_norm(x, 2 if p == "fro" else p, dim, keepdim)
+    return _statistics.vector_norm(x, 2 if p == "fro" else p, dim, keepdim)
 
 
 @_export
@@ -212,7 +212,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return nonzero(condition, as_tuple=True) if input is None else _F["where"](condition, input, other)
 
 
-_row("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _linear.baddbmm(input, batch1, batch2, beta, alpha),
+_row("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _matmul.baddbmm(input, batch1, batch2, beta, alpha),
      "beta input + alpha times the products of two batches of matrices.")  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
 
 _row("fix", lambda input: _F["trunc"](input), "Rounded towards zero.")
 _row("item", lambda input: tensor_argument("item", input).item(), "The only element as a Python number.")
-_row("vdot", lambda input, other: _linear.vecdot(input, other),
+_row("vdot", lambda input, other: _matmul.vecdot(input, other),
      "The sum of products of two vectors, the first conjugated.")  # fmt: skip
 _row("squeeze", lambda input, dim=None: _shape.squeeze(input, dim), "Without axes of length 1.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._shared.documents import documented
 from .._api import missing, submodule
 from .cell import Cell, GraphCell
 from .containers import CellDict, CellList, SequentialCell
@@ -75,6 +76,8 @@ _METRICS = frozenset((
     "Perplexity", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy", "auc", "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
 ))  # fmt: skip
+
+documented(globals(), [name for name in globals() if name[0].isupper()], Cell)
 
 
 def __getattr__(name: str) -> Any:

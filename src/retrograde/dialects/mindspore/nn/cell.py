@@ -26,6 +26,7 @@ from ....learn.modules import (
 from ....ops.structural import cast
 from ..._shared import guard
 from ..._shared.module_hooks import MarkedHandle, register
+from ..._shared.registry import misspelt
 from ..._shared.state_dicts import _IncompatibleKeys, collected, new_destination
 from .._api import missing
 from .._backward import saved_tensors_hooks
@@ -124,7 +125,9 @@ class Cell(Tree):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """What the cell computes; a subclass defines it."""
-        raise AttributeError(f"{type(self).__name__}: construct() is not defined; a cell computes what it returns")
+        raise AttributeError(
+            f"{type(self).__name__}: construct() is not defined; a cell computes what it returns{misspelt(self, 'construct')}"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if guard.several:

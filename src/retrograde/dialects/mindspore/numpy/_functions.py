@@ -17,10 +17,23 @@ from ....core.value import Value, dtype_of
 from ....ops import structural as st
 from ....tensor import linalg
 from ....tensor import numpy_shapes as _shapes
+from ....tensor.covariances import correlations
 from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
 from ..._shared.registry import defined as _defined
-from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
+from .. import (
+    _binary,
+    _diagonals,
+    _dtype,
+    _gather,
+    _joining,
+    _matmul,
+    _random,
+    _reductions,
+    _shape,
+    _sorting,
+    _statistics,
+)
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import value_errors
@@ -62,7 +75,7 @@ _OF_VALUES = """
 average interp nanstd nanvar nanmax nanmin take_along_axis
 """
 _ALGEBRA = """
-convolve correlate polyval trace matrix_power
+convolve correlate polyval matrix_power
 """
 _VALUES_ONLY = """
 intersect1d setdiff1d unravel_index ravel_multi_index histogram_bin_edges
@@ -356,20 +369,16 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         other = _floated(y)
         x = _shapes.vstack((x, other if rowvar or other.ndim < 2 else other.T))
     correction = (0 if bias else 1) if ddof is None else ddof
-    found = _reductions.cov(x, correction=correction, fweights=fweights, aweights=aweights)
+    found = _statistics.cov(x, correction=correction, fweights=fweights, aweights=aweights)
     return _in(dtype, found.reshape(()) if found.size == 1 else found)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlation coefficients of the rows (or columns)."""
-    c = cov(x, y, rowvar)
-    if not c.ndim:
-        return _in(dtype, c / c)
-    deviations = _F["sqrt"](_F["diagonal"](c))
-    return _in(dtype, c / deviations[:, None] / deviations[None, :])
+    return _in(dtype, correlations(cov(x, y, rowvar)))
 
 
-norm = _defined("norm", lambda x, ord=None, axis=None, keepdims=False: _norms.norm(_floated(x), ord, axis, keepdims),
+norm = _defined("norm", lambda x, ord=None, axis=None, keepdims=False: _statistics.norm(_floated(x), ord, axis, keepdims),
     "The norm over axes.")  # fmt: skip
 
 
@@ -458,12 +467,12 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "clip") -> Any:
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """The sums of a diagonal."""
-    return _ordering.trace_method(asarray(a), offset, axis1, axis2, dtype)
+    return _diagonals.trace_method(asarray(a), offset, axis1, axis2, dtype)
 
 
 def unique(x: Any, return_inverse: bool = False) -> Any:
     """The different elements in order of appearance, and for each element which one it is."""
-    values, which = _ordering.unique(asarray(x))
+    values, which = _sorting.unique(asarray(x))
     return (values, which) if return_inverse else values
 
 
@@ -545,11 +554,11 @@ def dot(a: Any, b: Any) -> Any:
     return contraction.dot(asarray(a), asarray(b))
 
 
-inner = _defined("inner", lambda a, b: _linear.inner(asarray(a), asarray(b)), "The sum of products over the last axes.")
-outer = _defined("outer", lambda a, b: _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1)),
+inner = _defined("inner", lambda a, b: _matmul.inner(asarray(a), asarray(b)), "The sum of products over the last axes.")
+outer = _defined("outer", lambda a, b: _matmul.outer(asarray(a).reshape(-1), asarray(b).reshape(-1)),
     "All products of the elements of two tensors.")  # fmt: skip
-kron = _defined("kron", lambda a, b: _linear.kron(asarray(a), asarray(b)), "The Kronecker product.")
-tensordot = _defined("tensordot", lambda a, b, axes=2: _linear.tensor_dot(asarray(a), asarray(b), axes),
+kron = _defined("kron", lambda a, b: _matmul.kron(asarray(a), asarray(b)), "The Kronecker product.")
+tensordot = _defined("tensordot", lambda a, b, axes=2: _matmul.tensor_dot(asarray(a), asarray(b), axes),
     "The sum of products over axes of both.")  # fmt: skip
 
 
@@ -559,7 +568,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = _shape.moveaxis(x, axisa, -1), _shape.moveaxis(y, axisb, -1)
-    out = _linear.cross(x, y, -1)
+    out = _matmul.cross(x, y, -1)
     return _shape.moveaxis(out, -1, axisc)
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._shared.documents import shown
 from .._api import FUNCTIONS, missing, named, submodule
 from .._paths import offer_paths
 
 
-_OWN = frozenset(("Any", "annotations", "missing", "named", "offer_paths", "publish", "submodule"))
+_OWN = frozenset(("Any", "annotations", "missing", "named", "offer_paths", "publish", "shown", "submodule"))
 
 
 _OF_CLASSES = frozenset((
@@ -24,6 +25,7 @@ _OF_CLASSES = frozenset((
 def publish() -> None:
     """Put the registered functions into this module; called once every topic file has been imported."""
     globals().update({name: named(f, name) for name, f in FUNCTIONS.items() if name not in globals()})
+    shown(globals(), "mindspore", "ops")
 
 
 def _of_mint(name: str) -> Any:

@@ -13,7 +13,7 @@ from ....learn import losses as formulas
 from ....ops import structural as st
 from ....ops.softmax import log_softmax
 from ..._shared.axes import integer, integers
-from .. import _layers, _random
+from .. import _pooling, _random
 from .._api import FUNCTIONS as F
 from .._api import METHODS as M
 from .._assign import written
@@ -315,7 +315,7 @@ def _unpooled(x: Any, at: Any, *, ksize: Any, strides: Any, pads: Any, output_sh
 
 def _pooled(x: Any, *, ksize: Any, strides: Any, pads: Any, dilation: Any, ceil_mode: bool, data_format: str,
             argmax_type: Any) -> Any:  # fmt: skip
-    values, at = _layers.max_pool("MaxPool3DWithArgmax", 3, x, ksize, strides, pads, dilation, ceil_mode, True)
+    values, at = _pooling.max_pool("MaxPool3DWithArgmax", 3, x, ksize, strides, pads, dilation, ceil_mode, True)
     return values, to_dtype(at, as_dtype(argmax_type))
 
 

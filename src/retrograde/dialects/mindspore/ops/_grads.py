@@ -17,7 +17,7 @@ from ....ops import reduction as rd
 from ....ops import structural as st
 from ..._shared.axes import integers
 from ..._shared.registry import defined
-from .. import _image, _layers
+from .. import _normalization, _padding, _resample
 from .._api import FUNCTIONS as F
 from .._promote import tensor_argument
 from .._recording import Recording, tensors_in
@@ -128,7 +128,7 @@ def _batch_norm(dout: Any, x: Any, scale: Any, mean: Any, variance: Any, reserve
 def _layer_norm(x: Any, dout: Any, variance: Any, mean: Any, gamma: Any, *, begin_norm_axis: int,
                 begin_params_axis: int) -> tuple[Any, ...]:  # fmt: skip
     def normal(x: Any, gamma: Any, beta: Any) -> Any:
-        return _layers.layer_norm_with_statistics(x, gamma, beta, begin_norm_axis, begin_params_axis, 1e-7)[0]
+        return _normalization.layer_norm_with_statistics(x, gamma, beta, begin_norm_axis, begin_params_axis, 1e-7)[0]
 
     return tuple(_pulled(normal, [x, gamma, F["zeros_like"](gamma)], dout))
 
@@ -148,7 +148,7 @@ def _scattered(x: Any, at: Any) -> Any:
 
 
 def _resized(mode: str) -> Function:
-    resize = _image.resizing(mode)
+    resize = _resample.resizing(mode)
 
     def f(x: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
         return resize(x, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
@@ -172,7 +172,7 @@ def _nearest_grad(dout: Any, size: Any, *, align_corners: bool, half_pixel_cente
 def _mirrored(dout: Any, paddings: Any, *, mode: str) -> Any:
     widths = np.asarray(paddings._concrete("MirrorPadGrad"))
     shape = [int(n - a - b) for n, (a, b) in zip(dout.shape, widths)]
-    return _derivative("MirrorPadGrad", "ds", lambda x: _image.mirror_pad(x, paddings, mode))(dout, shape)
+    return _derivative("MirrorPadGrad", "ds", lambda x: _padding.mirror_pad(x, paddings, mode))(dout, shape)
 
 
 def _upsampled(name: str) -> Function:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.notation import product_text
 from ....core.unwrap import constant
 from ....core.value import Value, dtype_of
 from ....ops import elementwise as ew
@@ -23,15 +24,23 @@ from .. import (
     _binary,
     _blocks,
     _boxes,
+    _convolution,
+    _dropout,
     _gather,
-    _image,
     _joining,
-    _layers,
+    _linalg,
     _linear,
     _losses,
-    _norms,
+    _matmul,
+    _normalization,
+    _padding,
+    _pooling,
     _random,
     _reductions,
+    _resample,
+    _sizes,
+    _sorting,
+    _statistics,
 )
 from .. import _sparse as sparse
 from .._api import FUNCTIONS as F
@@ -103,15 +112,15 @@ def _reduced(f: Function) -> Function:
     return defined(f.__name__, run)
 
 
-def _matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool, op: str = "MatMul", ndim: Any = 2) -> Any:
+def _product(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool, op: str = "MatMul", ndim: Any = 2) -> Any:
     a, b = tensor_argument(op, x, "x1"), tensor_argument(op, y, "x2")
     if (a.ndim != 2 or b.ndim != 2) if ndim == 2 else (a.ndim < 2 or b.ndim < 2):
         wanted = "two axes" if ndim == 2 else "two axes or more"
         raise ValueError(f"{op}: wanted tensors with {wanted}, got shapes {a.shape} and {b.shape}; use ops.matmul()")
-    a = _linear.transposed(a) if transpose_a else a
-    b = _linear.transposed(b) if transpose_b else b
+    a = _matmul.transposed(a) if transpose_a else a
+    b = _matmul.transposed(b) if transpose_b else b
     if a.shape[-1] != b.shape[-2] or not _fit(a.shape[:-2], b.shape[:-2]):
-        raise ValueError(f"{op}: matrices of shapes {a.shape} and {b.shape} cannot be multiplied")
+        raise ValueError(f"{op}: {product_text(a.shape, b.shape)}")
     return F["matmul"](a, b)
 
 
@@ -121,7 +130,7 @@ def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def _batch_matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
-    return _matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b, op="BatchMatMul", ndim=None)
+    return _product(x, y, transpose_a=transpose_a, transpose_b=transpose_b, op="BatchMatMul", ndim=None)
 
 
 def _scanned(op: str, run: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, empty: float) -> Any:
@@ -161,7 +170,7 @@ def _l2_normalize(x: Any, *, axis: Any, epsilon: float) -> Any:
 
 
 def _lp_norm(x: Any, *, axis: Any, p: int, keep_dims: bool, epsilon: float) -> Any:
-    return _norms.lp_norm(single("LpNorm", x, FLOATING), p, integers("LpNorm", "axis", axis), keep_dims, float(epsilon))
+    return _statistics.lp_norm(single("LpNorm", x, FLOATING), p, integers("LpNorm", "axis", axis), keep_dims, float(epsilon))
 
 
 def _split(x: Any, *, axis: int, output_num: int) -> Any:
@@ -197,7 +206,7 @@ def _pad(x: Any, *, paddings: Any) -> Any:
 
 
 def _mirror_pad(x: Any, paddings: Any, *, mode: str) -> Any:
-    return _image.mirror_pad(x, paddings, mode)
+    return _padding.mirror_pad(x, paddings, mode)
 
 
 def _pad_v3(x: Any, paddings: Any, constant: Any = None, *, mode: str, paddings_contiguous: bool) -> Any:
@@ -221,11 +230,11 @@ def _conv(name: str, axes: int, format: str) -> Function:
     def run(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
             dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
         _channels_first(name, data_format, format)
-        kernel = _layers.per_axis(name, "kernel_size", kernel_size, axes)
+        kernel = _sizes.per_axis(name, "kernel_size", kernel_size, axes)
         if w.shape[0] != out_channel or w.shape[2:] != kernel:
             raise ValueError(f"{name}: the weight must have {out_channel} channels of {kernel}, got shape {w.shape}")
         stride, dilation = (v[-axes:] if isinstance(v, (tuple, list)) and len(v) == axes + 2 else v for v in (stride, dilation))
-        return _layers.convolve_checked(name, axes, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
+        return _convolution.convolve_checked(name, axes, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
                                         group)  # fmt: skip
 
     return run
@@ -234,7 +243,7 @@ def _conv(name: str, axes: int, format: str) -> Function:
 def _conv2d_input(dout: Any, weight: Any, input_size: Any, *, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any,
                   pad_list: Any, mode: int, stride: Any, dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
     _channels_first("Conv2DBackpropInput", data_format)
-    return _layers.convolve_backprop_input("Conv2DBackpropInput", dout, weight, input_size, stride, pad_mode,
+    return _convolution.convolve_backprop_input("Conv2DBackpropInput", dout, weight, input_size, stride, pad_mode,
                                            pad if pad_mode == "pad" else 0, dilation, group)  # fmt: skip
 
 
@@ -246,7 +255,7 @@ def _channels_first(op: str, data_format: str, wanted: str = "NCHW") -> None:
 def _pool(name: str, axes: int, largest: bool) -> Function:
     def run(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str = "NCHW", **rest: Any) -> Any:
         kernel, stride = (v[-axes:] if isinstance(v, (tuple, list)) else v for v in (kernel_size, strides))
-        pool = _layers.max_pool if largest else _layers.avg_pool
+        pool = _pooling.max_pool if largest else _pooling.avg_pool
         mode, pad = pad_mode.lower(), rest.get("pad_list", rest.get("pad", 0))
         if mode not in ("same", "valid", "pad"):
             raise ValueError(f"{name}: pad_mode must be 'same', 'valid' or 'pad', got {pad_mode!r}")
@@ -262,7 +271,7 @@ def _pool(name: str, axes: int, largest: bool) -> Function:
 def _max_pool_places(x: Any, *, kernel_size: Any, strides: Any, pads: Any, dilation: Any, ceil_mode: bool,
                      argmax_type: Any) -> Any:  # fmt: skip
     stride = kernel_size if strides is None else strides
-    values, at = _layers.max_pool("MaxPoolWithArgmaxV2", 2, x, kernel_size, stride, pads, dilation, ceil_mode, True)
+    values, at = _pooling.max_pool("MaxPoolWithArgmaxV2", 2, x, kernel_size, stride, pads, dilation, ceil_mode, True)
     return values, to_dtype(at, as_dtype(argmax_type))
 
 
@@ -295,12 +304,12 @@ def _svd(x: Any, *, full_matrices: bool, compute_uv: bool) -> Any:
 
 
 def _inverse(x: Any, *, adjoint: bool) -> Any:
-    return F["inverse"](_linear.transposed(x) if adjoint else x)
+    return F["inverse"](_matmul.transposed(x) if adjoint else x)
 
 
 def _triangular(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
-    a = _linear.transposed(matrix) if adjoint else matrix
-    return _linear.solve_triangular(a, rhs, lower == adjoint, False)
+    a = _matmul.transposed(matrix) if adjoint else matrix
+    return _linalg.solve_triangular(a, rhs, lower == adjoint, False)
 
 
 def _reduce_std(x: Any, *, axis: Any, unbiased: bool, keep_dims: bool) -> tuple[Any, Any]:
@@ -369,8 +378,8 @@ def _bernoulli(x: Any, p: Any, *, seed: int, offset: int) -> Any:
     return _random.bernoulli(x, p, None if seed < 0 else seed)
 
 
-def _dropout(x: Any, *, keep_prob: float, Seed0: int, Seed1: int) -> Any:
-    return _layers.dropout_with_mask(x, keep_prob)
+def _dropped(x: Any, *, keep_prob: float, Seed0: int, Seed1: int) -> Any:
+    return _dropout.dropout_with_mask(x, keep_prob)
 
 
 def _scatter(name: str) -> Function:
@@ -433,7 +442,7 @@ def _cumulative_logsumexp(x: Any, axis: Any, *, exclusive: bool, reverse: bool) 
 def _max_pool_flat(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Any:
     """As MaxPoolWithArgmaxV2, but positions count through all channels."""
     _channels_first("MaxPoolWithArgmax", data_format)
-    values, at = _layers.max_pool("MaxPoolWithArgmax", 2, x, kernel_size, strides, 0, 1, False, True, mode=pad_mode.lower())
+    values, at = _pooling.max_pool("MaxPoolWithArgmax", 2, x, kernel_size, strides, 0, 1, False, True, mode=pad_mode.lower())
     first = np.arange(x.shape[1]).reshape(1, -1, 1, 1) * (x.shape[2] * x.shape[3])
     return values, from_array((at._concrete("MaxPoolWithArgmax") + first).astype(np.int32))
 
@@ -518,7 +527,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "ReduceMax": ("keep_dims=False", _reduced(F["amax"])), "ReduceMin": ("keep_dims=False", _reduced(F["amin"])),
         "ReduceAll": ("keep_dims=False", _reduced(F["all"])), "ReduceAny": ("keep_dims=False", _reduced(F["any"])),
         "ReduceStd": ("axis=(), unbiased=True, keep_dims=False", _reduce_std),
-        "EuclideanNorm": ("keep_dims=False", lambda x, axis=(), *, keep_dims: _norms.vector_norm(
+        "EuclideanNorm": ("keep_dims=False", lambda x, axis=(), *, keep_dims: _statistics.vector_norm(
             x, 2, axis, keep_dims)),
         "LpNorm": ("axis, p=2, keep_dims=False, epsilon=1e-12", _lp_norm), "L2Loss": ("", _l2_loss),
         "L2Normalize": ("axis=0, epsilon=0.0001", _l2_normalize), "SquareSumAll": ("", _square_sums),
@@ -533,13 +542,13 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "Cummax": ("axis", _flat("cummax")), "Cummin": ("axis", _flat("cummin")),
         "CountNonZero": ("dims=None", _flat("count_nonzero", dims="axis")),
         "Median": ("global_median=False, axis=0, keep_dims=False, ignore_nan=False", lambda x, *, global_median, axis,
-                   keep_dims, ignore_nan: _reductions._median("Median", st.reshape(x, shape=(-1,)) if global_median
+                   keep_dims, ignore_nan: _sorting._median("Median", st.reshape(x, shape=(-1,)) if global_median
                                                               else x, 0 if global_median else axis, keep_dims,
                                                               ignore_nan)),
         "Cdist": ("p=2.0", _flat("cdist")), "Pdist": ("p=2.0", _flat("pdist")),
         "Renorm": ("p, dim, maxnorm", _flat("renorm", dim="axis")),
         "Histogram": ("bins=100, min=0.0, max=0.0", _histogram), "Cross": ("dim=-65530", _flat("cross")),
-        "MatMul": ("transpose_a=False, transpose_b=False", _matmul),
+        "MatMul": ("transpose_a=False, transpose_b=False", _product),
         "BatchMatMul": ("transpose_a=False, transpose_b=False", _batch_matmul),
         "Einsum": ("equation", _einsum), "BiasAdd": ('data_format="NCHW"', _without("bias_add", "data_format")),
         "MatrixInverse": ("adjoint=False", _inverse), "MatrixPower": ("n", _flat("matrix_power")),
@@ -576,7 +585,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "IdentityN": ("", lambda x: tuple(st.copy(part) for part in x)),
         "InvertPermutation": ("", _invert_permutation), "Range": ("maxlen=1000000", _flat("range")),
         "Gather": ("batch_dims=0", _flat("gather")), "GatherV2": ("", _flat("gather")),
-        "SparseGatherV2": ("", _flat("gather")), "EmbeddingLookup": ("", _layers.embedding_lookup),
+        "SparseGatherV2": ("", _flat("gather")), "EmbeddingLookup": ("", _linear.embedding_lookup),
         "TensorScatterElements": ('axis=0, reduction="none"', _flat("tensor_scatter_elements")),
         "IndexAdd": ("axis, use_lock=True, check_index_bound=True", _index_add),
         "IndexFill": ("", _flat("index_fill")),
@@ -600,7 +609,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "MaxPoolWithArgmax": (pool, _max_pool_flat), "NthElement": ("reverse=False", _nth),
         "LogSpace": ("steps=10, base=10, dtype=float32", lambda a, b, *, steps, base, dtype: F["logspace"](
             float(a), float(b), steps, base, dtype=dtype)),
-        "NuclearNorm": ("dim=None, keepdim=False", lambda x, *, dim, keepdim: _norms.matrix_norm(
+        "NuclearNorm": ("dim=None, keepdim=False", lambda x, *, dim, keepdim: _statistics.matrix_norm(
             x, "nuc", (-2, -1) if dim is None else dim, keepdim)),
         "Lstsq": ("fast=True, l2_regularizer=0.0", _without("lstsq", "fast", "l2_regularizer")),
         "LuUnpack": ("unpack_data=True, unpack_pivots=True", _flat("lu_unpack")),
@@ -642,12 +651,12 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "AdaptiveAvgPool3D": ("output_size", _flat("adaptive_avg_pool3d")),
         "AdaptiveMaxPool2D": ("output_size", lambda x, *, output_size: F["adaptive_max_pool2d"](x, output_size, True)),
         "BatchNorm": ('is_training=False, epsilon=1e-05, momentum=0.1, data_format="NCHW"',
-                      lambda *xs, data_format, **how: _layers.batch_norm_with_statistics(*xs, **how)),
-        "LayerNorm": ("begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07", _layers.layer_norm_with_statistics),
+                      lambda *xs, data_format, **how: _normalization.batch_norm_with_statistics(*xs, **how)),
+        "LayerNorm": ("begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07", _normalization.layer_norm_with_statistics),
         "RmsNorm": ("epsilon=1e-06", _flat("rms_norm")), "Eps": ("", _flat("eps")),
-        "Dropout": ("keep_prob=0.5, Seed0=0, Seed1=0", _dropout),
-        "Dropout2D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 2)),
-        "Dropout3D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 3)),
+        "Dropout": ("keep_prob=0.5, Seed0=0, Seed1=0", _dropped),
+        "Dropout2D": ("keep_prob=0.5", lambda x, *, keep_prob: _dropout.dropout_with_mask(x, keep_prob, 2)),
+        "Dropout3D": ("keep_prob=0.5", lambda x, *, keep_prob: _dropout.dropout_with_mask(x, keep_prob, 3)),
         "GridSampler2D": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False',
                           _flat("grid_sample", interpolation_mode="mode")),
         "GridSampler3D": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False',
@@ -655,8 +664,8 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "AffineGrid": ("align_corners=False", _flat("affine_grid")),
         "ResizeNearestNeighbor": ("size, align_corners=False, half_pixel_centers=False",
                                   lambda x, *, size, align_corners, half_pixel_centers: F["interpolate"](x, size)),
-        "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False", _image.resizing("bilinear")),
-        "ResizeBicubic": ("align_corners=False, half_pixel_centers=False", _image.resizing("bicubic")),
+        "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False", _resample.resizing("bilinear")),
+        "ResizeBicubic": ("align_corners=False, half_pixel_centers=False", _resample.resizing("bicubic")),
         "Im2Col": ("ksizes, strides=1, dilations=1, pads=0", _columns),
         "Col2Im": ("kernel_size, dilation=1, padding=0, stride=1", lambda x, output_size, **how: F["fold"](
             x, output_size, **how)),
@@ -709,4 +718,3 @@ def find(name: str) -> type[Primitive] | None:
 
         found = CLASSES[name] = primitive_class(name, *ROWS[name], check_static)
     return found
-

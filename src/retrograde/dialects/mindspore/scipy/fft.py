@@ -11,7 +11,7 @@ from ..._shared.axes import axis_of, integers
 from .._api import FUNCTIONS as _F
 from .._api import attributes
 from .._dtype import float32
-from .._linear import _spectral
+from .._spectral import _spectral
 from .._tensor import from_array
 
 

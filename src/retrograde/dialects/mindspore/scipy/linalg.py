@@ -9,7 +9,7 @@ import numpy as np
 from ....core.value import Value, dtype_of
 from ....ops import structural as st
 from ....tensor import linalg as native
-from .. import _joining, _linear
+from .. import _joining, _linalg, _matmul
 from .._api import FUNCTIONS as _F
 from .._api import attributes
 from .._tensor import from_array
@@ -26,17 +26,17 @@ def _matrix(a: Any) -> Any:
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The inverse of a matrix."""
-    return _linear.inverse(_matrix(a))
+    return _linalg.inverse(_matrix(a))
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The determinant of a matrix."""
-    return _linear.det(_matrix(a))
+    return _linalg.det(_matrix(a))
 
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The Cholesky factor of a positive definite matrix: upper, unless lower=True."""
-    return _linear.cholesky(_matrix(a), not lower)
+    return _linalg.cholesky(_matrix(a), not lower)
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
@@ -48,7 +48,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     """The solution of A x = b, from the Cholesky factor of A."""
     factor, lower = c_and_lower
     b, vector = _columns(_matrix(b))
-    out = _linear.cholesky_solve(b, factor, not lower)
+    out = _linalg.cholesky_solve(b, factor, not lower)
     return st.reshape(out, shape=out.shape[:-1]) if vector else out
 
 
@@ -63,7 +63,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
     a = _matrix(a)
     turned = trans in (1, 2, "T", "C")
     right, vector = _columns(_matrix(b))
-    out = _linear.solve_triangular(_linear.transposed(a) if turned else a, right, lower == turned, unit_diagonal)
+    out = _linalg.solve_triangular(_matmul.transposed(a) if turned else a, right, lower == turned, unit_diagonal)
     return st.reshape(out, shape=out.shape[:-1]) if vector else out
 
 
@@ -73,14 +73,14 @@ def eigh(a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False, 
     """The eigenvalues and eigenvectors of a symmetric matrix."""
     if b is not None or eigvals is not None or type != 1:
         raise ValueError("eigh: b, eigvals and type are not supported; use the defaults")
-    x = _matrix(a) if lower else _linear.transposed(_matrix(a))
+    x = _matrix(a) if lower else _matmul.transposed(_matrix(a))
     values, vectors = native.eigh(x)
     return values if eigvals_only else (values, vectors)
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """The LU factors of a matrix as LAPACK stores them, and the pivots."""
-    factors, pivots = _linear.lu_factors("lu_factor", _matrix(a))
+    factors, pivots = _linalg.lu_factors("lu_factor", _matrix(a))
     return factors, st.cast(pivots, dtype=np.dtype(np.int32))
 
 

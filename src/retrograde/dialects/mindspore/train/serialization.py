@@ -223,7 +223,10 @@ def load_param_into_net(
 
 def _assign(op: str, p: Parameter, value: Parameter, strict: bool) -> None:
     if p.shape != value.shape:
-        raise RuntimeError(f"{op}: {p.name} has shape {p.shape} in the network, but {value.shape} in the dict")
+        raise RuntimeError(
+            f"{op}: {p.name} has shape {p.shape} in the network, but {value.shape} in the dict; build the network as it was "
+            "saved, or take the entry out of the dict"
+        )
     if p.dtype is not value.dtype:
         if strict or {p.dtype.category, value.dtype.category} == {2, 3}:
             raise RuntimeError(f"{op}: {p.name} has dtype {p.dtype} in the network, but {value.dtype} in the dict")

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...._state import grad_mode
+from ...._traceback import returned_at
 from ....core import level as levels
 from ....core.node import Accumulate
 from ....core.value import dtype_of, make, shape_of
 from ....ops import structural as st
 from ....tape import autograd as tape
 from ....tape import engine
+from ....tape import function as custom
 from ..._shared.custom_functions import Context, materialized, outputs_of, record
 from .._tensor import Tensor, raised_inside
 
@@ -123,13 +125,15 @@ def _backward(
         answers = flat
     if len(answers) > len(shapes):
         raise ValueError(
-            f"{cls.__name__}: backward returned {len(answers)} gradients for {len(shapes)} Tensor arguments of forward"
+            custom.count_text(f"{cls.__name__}.backward", cls.backward, len(answers), len(shapes), "the Tensor arguments")
         )
     wanting = [edge is not None for edge in node.edges]
     for i, wanted in enumerate(wanting):
         if i >= len(answers):
             if wanted:
-                raise ValueError(f"{cls.__name__}: backward returned no gradient for Tensor argument {i}")
+                raise ValueError(
+                    custom.count_text(f"{cls.__name__}.backward", cls.backward, len(answers), len(shapes), "the Tensor arguments")
+                )
             answers.append(None)
             continue
         g = answers[i]
@@ -137,16 +141,18 @@ def _backward(
             continue
         if not isinstance(g, Tensor):
             raise ValueError(
-                f"{cls.__name__}: backward returned {type(g).__name__} for Tensor argument {i}; wanted a Tensor or None"
+                f"{cls.__name__}.backward returned {type(g).__name__} for Tensor argument {i}; wanted a Tensor or None"
+                + returned_at(cls.backward)
             )
         if not wanted:
             raise ValueError(
-                f"{cls.__name__}: backward must return None for Tensor argument {i}, whose stop_gradient is True"
+                f"{cls.__name__}.backward must return None for Tensor argument {i}, whose stop_gradient is True"
+                + returned_at(cls.backward)
             )
         if tuple(shape_of(g)) != shapes[i]:
             raise ValueError(
-                f"{cls.__name__}: backward returned shape {list(g.shape)} for Tensor argument {i} of shape "
-                f"{list(shapes[i])}"
+                f"{cls.__name__}.backward returned a gradient of shape {list(g.shape)} for Tensor argument {i} of shape "
+                f"{list(shapes[i])}; a gradient has the shape of what it is for{returned_at(cls.backward)}"
             )
     this = engine.current_run()
     if this.accumulate and not this.create_graph:

@@ -37,7 +37,11 @@ from .._tensor import Tensor
 from ..random import Generator, default_generator
 
 VarBase = LoDTensor = DenseTensor = Tensor
-default_cpu_generator = default_generator
+
+
+def default_cpu_generator() -> Generator:
+    """The generator of the CPU's random stream."""
+    return default_generator
 
 
 class EOFException(Exception):

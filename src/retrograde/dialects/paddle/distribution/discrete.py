@@ -14,6 +14,7 @@ from ....ops import softmax as sm
 from ....ops.activation import sigmoid
 from ....ops.indexing import take_along_axis
 from ....ops.structural import broadcast_to
+from .._conversion import cast
 from .._tensor import from_array
 from ..random import default_generator
 from ._rows import F, row
@@ -179,7 +180,7 @@ def _poisson_entropy(self: Any) -> Any:
 
 Binomial = row(
     families.Binomial, "total_count, probs", draw=_binomial, _safe=SAFE,
-    log_prob=lambda self, value: families.Binomial.log_prob(F, value, self.total_count, self._safe),
+    log_prob=lambda self, value: families.Binomial.log_prob(F, cast(value, self._safe.dtype), self.total_count, self._safe),
     entropy=lambda self: _entropy_up_to(self, int(self.total_count.numpy().max()), self.probs),
 )  # fmt: skip
 Poisson = row(families.Poisson, "rate", base=ExponentialFamily, draw=_poisson, entropy=_poisson_entropy)

@@ -10,11 +10,11 @@ from ....core.value import shape_of
 from ... import paddle as _p
 from ..._shared.registry import defined as _defined
 from .._api import attributes as _attributes
+from .._arithmetic import add, divide, floor_divide, multiply, remainder, subtract
+from .._arithmetic import matmul as _product
+from .._arithmetic import pow as _power
 from .._conversion import assign, cast
 from .._creation import arange, linspace
-from .._operators import add, divide, floor_divide, multiply, remainder, subtract
-from .._operators import matmul as _product
-from .._operators import pow as _power
 from ..base.dygraph import no_grad  # noqa: F401 - old programs take it from here too
 from ..nn import functional as F
 from ..random import gaussian as _gaussian

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._shared.documents import documented as _documented
 from .._api import attributes as _attributes
 from .._parameter import EagerParamBase as Parameter
 from . import functional, initializer, utils
@@ -30,4 +31,5 @@ for _name in list(globals()):  # Conv2d is Conv2D, and so on
         globals()[_name[:-1] + "d"] = globals()[_name]
 MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling.MaxUnPool1D, _pooling.MaxUnPool2D, _pooling.MaxUnPool3D
 
+_documented(globals(), [_name for _name in globals() if _name[0].isupper()], Layer)
 __getattr__ = _attributes(globals(), "init")

@@ -65,7 +65,9 @@ class Optimizer:
                 f"{own}: learning_rate must be a float or an LRScheduler, got {type(learning_rate).__name__}"
             )
         if isinstance(parameters, (Value, dict)) or not hasattr(parameters, "__iter__"):
-            raise TypeError(f"{own}: parameters must be a list of tensors, got {type(parameters).__name__}")
+            raise TypeError(
+                f"{own}: parameters must be a list of tensors, got {type(parameters).__name__}; pass parameters=net.parameters()"
+            )
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
             raise TypeError(f"{own}: grad_clip must be one of nn.ClipGradBy..., got {type(grad_clip).__name__}")
         given = list(parameters)

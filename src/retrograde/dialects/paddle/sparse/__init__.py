@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
-from ..._shared import sparse as math
+from ....learn import sparse as math
 from ..._shared.axes import axis_of
 from .._api import FUNCTIONS as _F
 from .._api import attributes as _attributes
@@ -227,7 +227,7 @@ def matmul(x: Any, y: Any, name: Any = None) -> Any:
     if not isinstance(y, (Value, SparseTensor)) or x.ndim != y.ndim or x.shape[-1] != y.shape[-2]:
         raise ValueError(f"matmul: shapes {list(x.shape)} and {list(getattr(y, 'shape', ()))} do not multiply")
     if x.ndim == 2 and not isinstance(y, SparseTensor):
-        return math.product(x._places, x._v, x._shape[0], y)
+        return math.product(x._places, x._v, y, x._shape[0])
     found = _F["matmul"](x.to_dense(), as_dense(y))
     if not isinstance(y, SparseTensor):
         return found
@@ -257,7 +257,7 @@ def mv(x: Any, vec: Any, name: Any = None) -> Any:
     x = _sparse("mv", x)
     if x.ndim != 2 or vec.ndim != 1 or x.shape[1] != vec.shape[0]:
         raise ValueError(f"mv: shapes {list(x.shape)} and {list(vec.shape)} do not multiply")
-    return math.product(x._places, x._v, x._shape[0], vec)
+    return math.product(x._places, x._v, vec, x._shape[0])
 
 
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: Any = None) -> Any:
@@ -315,18 +315,10 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     x = _sparse("sum", x)
     values = x._v if dtype is None else x._v.astype(dtype)
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
-    gone = {axis_of("sum", a, x.ndim) for a in axes}
-    kept = len(x._places)
-    inner = [a - kept + 1 for a in sorted(gone) if a >= kept]
+    places, inner, shape = math.summed(x._places, x._shape, {axis_of("sum", a, x.ndim) for a in axes}, keepdim)
     if inner:
         values = _F["sum"](values, inner, keepdim=keepdim)
-    front = [a for a in range(kept) if a not in gone]
-    shape = [1 if a in gone else n for a, n in enumerate(x._shape) if keepdim or a not in gone]
-    if keepdim:
-        places = np.stack([x._places[a] if a in front else np.zeros_like(x._places[a]) for a in range(kept)])
-    elif front:
-        places = x._places[front]
-    else:
+    if not len(places):
         places, shape = np.zeros((1, x.nnz()), np.int64), [1, *shape]
     return _like(x, places, values, shape) if x._by_rows and len(shape) > 1 else SparseTensor(places, values, shape).in_order()
 
@@ -351,7 +343,9 @@ def slice(x: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int
 
 def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2, name: Any = None) -> Any:
     """The leading singular values and vectors of a sparse matrix, whose columns are centred first."""
-    return _F["pca_lowrank"](_sparse("pca_lowrank", x).to_dense(), q, center, niter)
+    from ..linalg import pca_lowrank as dense
+
+    return dense(_sparse("pca_lowrank", x).to_dense(), q, center, niter)
 
 
 FUNCTIONS_OF.update(transpose=transpose, reshape=reshape, sum=sum)

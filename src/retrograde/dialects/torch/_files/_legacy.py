@@ -27,7 +27,10 @@ def read_legacy(stream: IO[bytes], rebuild: Rebuild, *, map_location: Any = None
     try:
         magic = Unpickler(stream, budget=budget).load()
     except pickle.UnpicklingError as error:
-        raise pickle.UnpicklingError("torch.load: the file was not written by torch.save, or is damaged") from error
+        raise pickle.UnpicklingError(
+            "torch.load: the file was not written by torch.save, or is damaged; read as any pickle, "
+            + str(error).removeprefix("torch.load: ")
+        ) from error
     if magic != _MAGIC:
         raise pickle.UnpicklingError("torch.load: the file was not written by torch.save")
     version = Unpickler(stream, budget=budget).load()

@@ -26,6 +26,10 @@ _BATCH = 1000
 _TUPLES = {1: pickle.TUPLE1, 2: pickle.TUPLE2, 3: pickle.TUPLE3}
 
 
+_PUT, _GET, _INT = ([code + bytes([k]) for k in range(256)] for code in (pickle.BINPUT, pickle.BINGET, pickle.BININT1))
+_WORD = struct.Struct("<I").pack
+
+
 class _Call:
     """A call to be written where an object stands."""
 
@@ -71,6 +75,9 @@ class Pickler:
         return bytes(self._out)
 
     def _save(self, obj: Any) -> None:
+        if type(obj) is int and 0 <= obj < 256:  # half of what is written for a tensor; numbers are not remembered
+            self._out += _INT[obj]
+            return
         known = self._memo.get(id(obj))
         if known is not None:
             self._fetch(known[0])
@@ -135,16 +142,18 @@ class Pickler:
 
     def _memoize(self, obj: Any) -> None:
         # The object is kept, since its id stands for it.
-        self._memo[id(obj)] = (self._count, obj)
-        self._put()
+        index = self._count
+        self._memo[id(obj)] = (index, obj)
+        self._out += _PUT[index] if index < 256 else pickle.LONG_BINPUT + _WORD(index)
+        self._count = index + 1
 
     def _put(self) -> None:
         index = self._count
-        self._out += pickle.BINPUT + bytes([index]) if index < 256 else pickle.LONG_BINPUT + struct.pack("<I", index)
-        self._count += 1
+        self._out += _PUT[index] if index < 256 else pickle.LONG_BINPUT + _WORD(index)
+        self._count = index + 1
 
     def _fetch(self, index: int) -> None:
-        self._out += pickle.BINGET + bytes([index]) if index < 256 else pickle.LONG_BINGET + struct.pack("<I", index)
+        self._out += _GET[index] if index < 256 else pickle.LONG_BINGET + _WORD(index)
 
     # Plain data
 
@@ -156,7 +165,7 @@ class Pickler:
 
     def _save_int(self, obj: int) -> None:
         if 0 <= obj < 256:
-            self._out += pickle.BININT1 + bytes([obj])
+            self._out += _INT[obj]
         elif 0 <= obj < 65536:
             self._out += pickle.BININT2 + struct.pack("<H", obj)
         elif -(2**31) <= obj < 2**31:
@@ -173,7 +182,7 @@ class Pickler:
 
     def _save_str(self, obj: str) -> None:
         data = obj.encode("utf-8", "surrogatepass")
-        self._out += pickle.BINUNICODE + struct.pack("<I", len(data)) + data
+        self._out += pickle.BINUNICODE + _WORD(len(data)) + data
         self._memoize(obj)
 
     def _save_complex(self, obj: complex) -> None:

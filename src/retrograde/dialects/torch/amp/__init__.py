@@ -37,7 +37,8 @@ class autocast:
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"autocast: device_type must be a string such as 'cpu', got {type(device_type).__name__}")
-        _device(device_type)
+        if not is_autocast_available(device_type):
+            raise RuntimeError(f"autocast: {device_type!r} is no device that autocast knows; use 'cpu'")
         if dtype is not None and not isinstance(dtype, _dtype.dtype):
             raise ValueError(f"autocast: dtype must be a torch.dtype, got {type(dtype).__name__}")
         self.device = device_type
@@ -86,8 +87,7 @@ _sys.modules[autocast_mode.__name__] = autocast_mode
 
 def is_autocast_available(device_type: str) -> bool:
     """Whether autocast knows a device."""
-    _device(device_type)
-    return True
+    return _device(device_type).type in ("cpu", "cuda", "xpu", "hpu", "mps", "mtia", "maia", "ipu", "xla")
 
 
 def _cast(x: _Any, d: _Any) -> _Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...._state import OFF, OPENED, grad_mode, is_grad_enabled, set_mode, settle, state
+from ...._traceback import returned_at
 from ...._tree import flatten
 from ....core import level as levels
 from ....core.value import Value, detached, dtype_of
@@ -237,18 +238,22 @@ def _backward(
     """Call the user's backward and put its answers in the order of the tensor arguments, of `count` arguments in all."""
     given = spread(*ctx._results, materialized(ctx, node, cotangents))
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
+    if backward is Function.backward:
+        raise NotImplementedError(
+            f"{cls.__name__} defines no backward; to be differentiated it needs a static method backward(ctx, *gradients)"
+        )
     if backward is cls.backward and cls.vjp is not Function.vjp:
         raise RuntimeError(f"{cls.__name__} defines both backward and vjp, which are two names of one thing; define one")
     answer = backward(ctx, *given)
     answers = list(answer) if isinstance(answer, tuple) else [answer]
     if len(answers) == 1 == count and isinstance(answers[0], Tensor) and positions:
-        _check_kind(cls, node, answers)
+        _check_fit(cls, node, answers, positions)
         return answers
     while len(answers) > count and answers[-1] is None:
         answers.pop()
     if len(answers) != count:
         raise RuntimeError(
-            f"{cls.__name__}.backward returned {len(answers)} gradients, wanted {count}: one per argument of forward"
+            custom.count_text(f"{cls.__name__}.backward", backward, len(answers), count, "the arguments of forward")
         )
     for i, g in enumerate(answers):
         if g is None:
@@ -258,17 +263,23 @@ def _backward(
         if not isinstance(g, Tensor):
             raise RuntimeError(
                 f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
+                + returned_at(backward)
             )
     found = [answers[i] for i in positions]
-    _check_kind(cls, node, found)
+    _check_fit(cls, node, found, positions)
     return found
 
 
-def _check_kind(cls: type[Function], node: Any, gradients: Sequence[Any]) -> None:
-    """Raise for the complex gradient of a real argument, of which a half would be lost."""
-    for g, edge in zip(gradients, node.edges):
-        if g is not None and edge is not None and edge.dtype.kind != "c" and dtype_of(g).kind == "c":
-            raise RuntimeError(f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}")
+def _check_fit(cls: type[Function], node: Any, gradients: Sequence[Any], positions: Sequence[int]) -> None:
+    """Raise for a gradient of another shape than the argument's, and for the complex one of a real argument, of which a half
+    would be lost."""
+    for g, edge, i in zip(gradients, node.edges, positions):
+        if g is not None and edge is not None:
+            custom.check_shape(f"{cls.__name__}.backward", cls.backward, i, g, edge, Tensor)
+            if edge.dtype.kind != "c" and dtype_of(g).kind == "c":
+                raise RuntimeError(
+                    f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}"
+                )
 
 
 def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ import numpy as _np
 from ....backend import launch as _launch
 from ....backend import processes as _processes
 from ....core.value import make as _make
+from ....tape import mutation as _mutation
 from ..._shared.between import Begun as _Begun
 from ..._shared.guard import kind_of as _kind_of
 from .._api import missing as _missing
@@ -324,11 +325,19 @@ def all_reduce(tensor: _Any, op: _Any = ReduceOp.SUM, group: _Any = None, async_
     if found is None:
         return None
 
-    def finish(array: _np.ndarray) -> _Any:
-        _write(tensor, array)
+    array, how = _array(tensor), _how(op)
+
+    def finish(result: _np.ndarray | None) -> _Any:
+        if result is None:
+            _mutation.note(array)
+        else:
+            _write(tensor, result)
         return [tensor]
 
-    return _finished(Work(found._members.all_reduce(_array(tensor), _how(op)), finish), async_op)
+    bare = not (tensor.requires_grad or tensor._inference)  # of others `_write` says whether they are written at all
+    if bare and _processes.combinable(array):
+        return _finished(Work(found._members.all_reduce_in_place([array], how), finish), async_op)
+    return _finished(Work(found._members.all_reduce(array, how), finish), async_op)
 
 
 def all_reduce_coalesced(tensors: _Any, op: _Any = ReduceOp.SUM, group: _Any = None, async_op: bool = False) -> Work | None:

@@ -29,7 +29,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 def standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
     """Standard normal numbers."""
-    return torch.normal(0.0, 1.0, shape, dtype=dtype)
+    return torch.normal(0.0, 1.0, shape, dtype=dtype, device=device)
 
 
 _standard_normal = standard_normal

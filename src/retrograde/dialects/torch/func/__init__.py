@@ -68,7 +68,9 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
             if name == "grad":
                 return out.to(_dtype.get_default_dtype())  # an integer depends on nothing: its gradient is zero
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
-            raise RuntimeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
+            raise RuntimeError(
+                f"{name}: with has_aux=True the function must return a pair (output, aux); leave has_aux out otherwise"
+            )
         leaves = _flatten(out[0] if has_aux else out)[0]
         if not leaves or not all(isinstance(y, _Tensor) for y in leaves):
             kinds = ", ".join(sorted({type(y).__name__ for y in leaves})) or "nothing"

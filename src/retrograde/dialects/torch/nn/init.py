@@ -14,6 +14,7 @@ from ....learn import initialise as formulas
 from ..._shared.registry import defined
 from .._grad_modes import no_grad
 from .._tensor import from_array
+from ..random import initialised_uniformly
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
@@ -60,6 +61,8 @@ def _write(tensor: Any, array: np.ndarray) -> Any:
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Draw uniformly from [a, b)."""
+    if initialised_uniformly(tensor, a, b, generator):
+        return tensor
     return _overwritten(tensor, "uniform_", a, b, generator=generator)
 
 

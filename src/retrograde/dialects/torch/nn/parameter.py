@@ -16,6 +16,7 @@ from .. import _repr
 from .._creation import np_dtype_of
 from .._function_protocol import asks, never
 from .._printing import tensor_repr
+from .._size import check_device
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
 
@@ -52,7 +53,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
                 share(x, data)
         if requires_grad:
             if data.dtype.category < 2:
-                raise RuntimeError(f"Parameter: only floating and complex tensors can require grad, not {data.dtype}")
+                raise RuntimeError(
+                    f"Parameter: only floating and complex tensors can require grad, not {data.dtype}; convert it with "
+                    ".float()"
+                )
             if data._inference and state.mark is None:
                 raise RuntimeError("Parameter: an inference tensor takes no part in autograd; give a clone() of it")
             tape.leaf(x)
@@ -95,6 +99,7 @@ class UninitializedTensorMixin(Tensor, result=Tensor):
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Give the tensor a shape (and dtype): from now on it is an ordinary one, yet to be filled."""
+        check_device("materialize", device)
         wanted = self._a.dtype if dtype is None else dtype.np
         wants_grad = self.requires_grad
         self._a, self._node = np.zeros(tuple(int(n) for n in shape), wanted), None
@@ -112,6 +117,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter, result=Tensor)
     _becomes = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        check_device("UninitializedParameter", device)
         x = make(cls, np.zeros((0,), np_dtype_of("UninitializedParameter", dtype)))
         if requires_grad:
             tape.leaf(x)
@@ -135,6 +141,7 @@ class UninitializedBuffer(UninitializedTensorMixin, result=Tensor):
     _becomes = Tensor
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
+        check_device("UninitializedBuffer", device)
         x = make(cls, np.zeros((0,), np_dtype_of("UninitializedBuffer", dtype)))
         x.persistent = persistent
         return x

@@ -109,7 +109,10 @@ class Optimizer:
                             f"{'; pass its .parameters()' if hasattr(params, 'parameters') else ''}")  # fmt: skip
         groups = list(params)
         if not groups:
-            raise ValueError("optimizer: params is empty; pass at least one tensor")
+            raise ValueError(
+                f"{type(self).__name__}: params is empty; a module's parameters() has those of submodules that are its "
+                "attributes (keep lists of them in nn.ModuleList), and can be gone through only once"
+            )
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:

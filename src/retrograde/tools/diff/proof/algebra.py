@@ -15,6 +15,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..policy import POLICY
+
 Index = tuple[Any, ...]
 """A whole number as (constant, ((variable or quotient or rest, coefficient), ...))."""
 
@@ -140,10 +142,10 @@ class Algebra:
     def term(self, monomials: dict[tuple[Any, ...], float]) -> int:
         """The number of a term; coefficients count to seven digits, which single precision has."""
         largest = max(map(abs, monomials.values()), default=0.0)
-        kept = {m: c for m, c in monomials.items() if abs(c) > 1e-13 * largest}
+        kept = {m: c for m, c in monomials.items() if abs(c) > POLICY.lost * largest}
         if sum(1 + sum(self._sizes[f] for f, _ in m) for m in kept) > LARGEST:
             raise TooLarge
-        key = tuple(sorted((m, f"{c:.7g}") for m, c in kept.items()))
+        key = tuple(sorted((m, f"{c:.{POLICY.digits}g}") for m, c in kept.items()))
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.terms)
@@ -250,7 +252,7 @@ class Algebra:
         found = dict(self.terms[p])
         for m, c in self.terms[q].items():
             found[m] = found.get(m, 0.0) + c
-            if abs(found[m]) <= 1e-9 * abs(c):
+            if abs(found[m]) <= POLICY.cancelled * abs(c):
                 del found[m]
         return self.term(found)
 
@@ -270,7 +272,7 @@ class Algebra:
             for n, d in self.terms[q].items():
                 product = self._product(m, n)
                 found[product] = found.get(product, 0.0) + c * d
-                if abs(found[product]) <= 1e-9 * abs(c * d):
+                if abs(found[product]) <= POLICY.cancelled * abs(c * d):
                     del found[product]
         # (a sum of several monomials)^-1 times that sum is found where powers of it meet: see _power
         return self.term(found)

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..align import Alignment
+from ..policy import POLICY
 from ..results import Result
 from .algebra import RULES, Algebra, Index, Step
 from .prove import Proof, Prover
 
-POINTS, CLOSE = 2, 1e-6
-"""How many points are looked at for each kind of tensors, and how close two numbers are that are the same; coefficients have
-seven digits."""
+POINTS = 2
+"""How many points are looked at for each kind of tensors."""
 
 Env = dict[Any, np.ndarray]
 """Indices -> whole numbers, as arrays that broadcast with each other."""
@@ -68,7 +68,7 @@ def wrong_step(algebra: Algebra, step: Step) -> str:
             if not (np.isfinite(left).all() and np.isfinite(right).all()):
                 continue  # not defined there: the rule says nothing of it
             seen += 1
-            if abs(float(left) - float(right)) > CLOSE * max(1.0, abs(float(left)), abs(float(right))):
+            if abs(float(left) - float(right)) > POLICY.checked * max(1.0, abs(float(left)), abs(float(right))):
                 return f"{step.rule} of {step.arguments} is not {step.result}: {left} and {right}"
     return "" if seen else f"{step.rule} of {step.arguments} has no value at any point that was looked at"
 

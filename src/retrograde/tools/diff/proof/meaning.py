@@ -7,7 +7,7 @@ its result is the same where it is the same operation on the same operands.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .algebra import Algebra, Index, divided, index, plus, variable
@@ -31,7 +31,7 @@ class Meaning:
         self.algebra = algebra
 
     def of(
-        self, name: str, params: dict[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int
+        self, name: str, params: Mapping[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int
     ) -> Tensor:
         """One result of an operation; raises Unknown where there is no definition."""
         define = DEFINITIONS.get(name)

@@ -17,8 +17,20 @@ from typing import Any
 import numpy as np
 
 from ..align import Alignment
-from ..kinds import ACCUMULATE, COTANGENT, OP, PASS, REREAD, RESULT, SOURCE, UPDATE, WRITE
-from ..record import ABSENT, Event, dtype_named
+from ..events import (
+    ABSENT,
+    Accumulate,
+    Cotangent,
+    Event,
+    Gradient,
+    Operation,
+    Pass,
+    Reread,
+    Source,
+    Update,
+    Write,
+)
+from ..record import dtype_named
 from ..results import Result
 from ..side import Side
 from ..values import as_wide
@@ -62,34 +74,33 @@ class Prover:
 
     def __init__(self, alignment: Alignment, algebra: Algebra | None = None) -> None:
         self.alignment = alignment
-        self.sides = {True: alignment.a, False: alignment.b}
+        self.a, self.b = self.sides = alignment.sides
         self.algebra = algebra or Algebra()
         self.meaning = Meaning(self.algebra)
-        self.tensors: dict[tuple[bool, int], Tensor] = {}
+        self.tensors: dict[tuple[Side, int], Tensor] = {}
         self.lemmas: list[Lemma] = []
-        self._cuts: dict[tuple[bool, int], tuple[int, tuple[int, ...]]] = {}
+        self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
-        self._leaves = {is_a: self._leaf_values(side) for is_a, side in self.sides.items()}
-        self._passes = {is_a: _passes(side) for is_a, side in self.sides.items()}
-        self._first = {is_a: {leaf.value: n for n, leaf in enumerate(side.record.leaves)} for is_a, side in self.sides.items()}
-        self._starts = {is_a: {v for v in first if self._is_start(self.sides[is_a], v)} for is_a, first in self._first.items()}
+        self._leaves = {side: self._leaf_values(side) for side in self.sides}
+        self._passes = {side: _passes(side) for side in self.sides}
+        self._first = {side: {leaf.value: n for n, leaf in enumerate(side.record.leaves)} for side in self.sides}
+        self._starts = {side: {v for v in first if self._is_start(side, v)} for side, first in self._first.items()}
         """What parameters hold at first, where that is not computed from other parameters."""
         self._numbered: dict[Any, int] = {}
 
     def prove(self, results: Sequence[Result]) -> Proof:
         """Prove that all results are the same, as far as that goes."""
-        a, b = self.sides[True], self.sides[False]
-        if len(a.events) + len(b.events) > EVENTS:
+        if sum(len(side.events) for side in self.sides) > EVENTS:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
         try:
-            for is_a, side in self.sides.items():
+            for side in self.sides:
                 for e in side.events:
-                    if e.kind not in (COTANGENT, PASS):
+                    if not isinstance(e, (Cotangent, Pass)):
                         for v in e.outs:
-                            self.tensor(is_a, v)
+                            self.tensor(side, v)
             self._lemmas()
             unproven = [r for r in results if not self._is_same(r)]
         except TooLarge:
@@ -97,11 +108,9 @@ class Prover:
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
     def _is_same(self, result: Result) -> bool:
-        if result.a is None or result.b is None:
+        if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
             return False
-        if result.a not in self.sides[True].producer or result.b not in self.sides[False].producer:
-            return False
-        x, y = self.tensor(True, result.a), self.tensor(False, result.b)
+        x, y = (self.tensor(side, v) for side, v in zip(self.sides, result.known))
         return any(Tensor(x.shape, x.term) == self._seen(y, order) for order in _orders(y.shape, x.shape))
 
     def _seen(self, x: Tensor, order: Sequence[int]) -> Tensor:
@@ -110,18 +119,16 @@ class Prover:
     def _lemmas(self) -> None:
         """Note which values that agree are one tensor."""
         for vb, match in self.alignment.partner.items():
-            cut = self._cuts.get((True, match.value))
-            theirs = self._cuts.get((False, vb))
+            cut, theirs = self._cuts.get((self.a, match.value)), self._cuts.get((self.b, vb))
             if cut is not None and theirs is not None and cut[0] == theirs[0]:
                 self.lemmas.append(Lemma(match.value, vb, cut[0], cut[1]))
 
-    def _cut(self, is_a: bool, value: int, x: Tensor) -> Tensor:
+    def _cut(self, side: Side, value: int, x: Tensor) -> Tensor:
         """A value that both programs have, as a tensor that is not looked into from here on."""
-        matched = self.alignment.matched_a if is_a else self.alignment.matched_b
-        if self._is_simple(x) or not matched(value):
+        if self._is_simple(x) or not side.matched(value):
             return x
         first, order = self._first_layout(x)
-        self._cuts[is_a, value] = (first.term, first.shape)
+        self._cuts[side, value] = (first.term, first.shape)
         return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
 
     def _standing(self, x: Tensor) -> Tensor:
@@ -156,48 +163,46 @@ class Prover:
 
     # ------------------------------------------------------------------------------------------ values
 
-    def tensor(self, is_a: bool, value: int) -> Tensor:
+    def tensor(self, side: Side, value: int) -> Tensor:
         """What a value is."""
-        known = self.tensors.get((is_a, value))
+        known = self.tensors.get((side, value))
         if known is not None:
             return known
         stack = [value]
         while stack:
             v = stack[-1]
-            missing = [w for w in self._needs(is_a, v) if (is_a, w) not in self.tensors]
+            missing = [w for w in self._needs(side, v) if (side, w) not in self.tensors]
             if missing:
                 stack += missing
                 continue
             stack.pop()
-            if (is_a, v) not in self.tensors:
-                self.tensors[is_a, v] = self._made(is_a, v)
-        return self.tensors[is_a, value]
+            if (side, v) not in self.tensors:
+                self.tensors[side, v] = self._made(side, v)
+        return self.tensors[side, value]
 
-    def _needs(self, is_a: bool, value: int) -> list[int]:
-        side = self.sides[is_a]
+    def _needs(self, side: Side, value: int) -> list[int]:
         e = side.maker(value)
-        if e is None or value in self._starts[is_a] or self._is_input(is_a, value):
+        if e is None or value in self._starts[side] or self._is_input(side, value):
             return []
-        if e.kind in (ACCUMULATE, RESULT):
-            run = self._passes[is_a].get(e.detail[0])
+        if isinstance(e, Gradient):
+            run = self._passes[side].get(e.run)
             needs = [v for pair in (run.roots if run is not None else ()) for v in pair]
-            if e.detail[1] >= 0:
-                needs.append(side.value_at(side.record.leaves[e.detail[1]].value, run.begun if run is not None else 0))
-            if e.kind == ACCUMULATE and e.detail[2] and len(e.detail) > 3:
-                needs.append(e.detail[3])
+            if e.leaf >= 0:
+                needs.append(side.value_at(side.record.leaves[e.leaf].value, run.begun if run is not None else 0))
+            if isinstance(e, Accumulate) and e.had:
+                needs.append(e.before)
             return [v for v in needs if v != ABSENT and v != value]
         return [v for v in e.ins if v != ABSENT and v != value]
 
-    def _made(self, is_a: bool, value: int) -> Tensor:
-        side = self.sides[is_a]
+    def _made(self, side: Side, value: int) -> Tensor:
         e, shape = side.maker(value), side.values.shape(value)
         try:
-            found = self._seed(is_a, value, shape) if e is None else self._by(is_a, value, e, shape)
-            if value not in self._leaves[is_a]:
-                return self._cut(is_a, value, found)
-            return found if value in self._starts[is_a] else self._leaf(found)
+            found = self._seed(side, value, shape) if e is None else self._by(side, value, e, shape)
+            if value not in self._leaves[side]:
+                return self._cut(side, value, found)
+            return found if value in self._starts[side] else self._leaf(found)
         except RecursionError:
-            return self._unknown(is_a, value)
+            return self._unknown(side, value)
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
@@ -206,25 +211,24 @@ class Prover:
         atom = self._atom(first.shape, "leaf", first.shape, first.term, moves=True)
         return self._seen(atom, [order.index(k) for k in range(len(order))])
 
-    def _by(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        side = self.sides[is_a]
-        if self._is_input(is_a, value):
-            return self._given(is_a, value, e, shape)
-        if e.kind == OP:
-            return self._operation(is_a, value, e, shape)
-        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] != ABSENT:
-            new = self.tensors.get((is_a, e.ins[1]))
+    def _by(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
+        if self._is_input(side, value):
+            return self._given(side, value, e, shape)
+        if isinstance(e, Operation):
+            return self._operation(side, value, e, shape)
+        if isinstance(e, Write) and len(e.ins) > 1 and e.ins[1] != ABSENT:
+            new = self.tensors.get((side, e.ins[1]))
             if new is not None and new.shape == shape:
                 return new
             if new is not None and len(new.shape) <= len(shape) and all(
                 n in (1, m) for n, m in zip(new.shape[::-1], shape[::-1])
             ):  # fmt: skip
                 return Tensor(shape, self.meaning.broadcast(new, shape))
-        if e.kind == UPDATE:
-            return self._step(is_a, value, e, shape)
-        if e.kind in (ACCUMULATE, RESULT) and side.producer.get(value) is not None:
-            return self._gradient(is_a, value, e, shape)
-        return self._unknown(is_a, value)
+        if isinstance(e, Update):
+            return self._step(side, value, e, shape)
+        if isinstance(e, Gradient) and side.producer.get(value) is not None:
+            return self._gradient(side, value, e, shape)
+        return self._unknown(side, value)
 
     def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False) -> Tensor:
         """A tensor that is not looked into, known by a key."""
@@ -234,31 +238,29 @@ class Prover:
         places = [(0, ()) if n == 1 else i for n, i in zip(shape, self.meaning.axes(shape))]
         return Tensor(tuple(shape), self.algebra.element(number, places))
 
-    def _unknown(self, is_a: bool, value: int) -> Tensor:
-        return self._atom(self.sides[is_a].values.shape(value), "only", is_a, value, moves=True)
+    def _unknown(self, side: Side, value: int) -> Tensor:
+        return self._atom(side.values.shape(value), "only", side.name, value, moves=True)
 
-    def _is_input(self, is_a: bool, value: int) -> bool:
+    def _is_input(self, side: Side, value: int) -> bool:
         """Whether a value comes from outside: all that is said of it is that it is there."""
-        side = self.sides[is_a]
         e = side.maker(value)
-        if value in self._starts[is_a]:
+        if value in self._starts[side]:
             return True
-        if e is None or e.kind == SOURCE:
+        if e is None or isinstance(e, Source):
             return e is not None
-        return (e.kind == WRITE and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[is_a]))) or (
-            e.kind == REREAD and value in self._first[is_a])  # fmt: skip
+        return (isinstance(e, Write) and (list(e.ins) == [ABSENT] or (len(e.ins) == 1 and value in self._first[side]))) or (
+            isinstance(e, Reread) and value in self._first[side])  # fmt: skip
 
-    def _seed(self, is_a: bool, value: int, shape: tuple[int, ...]) -> Tensor:
+    def _seed(self, side: Side, value: int, shape: tuple[int, ...]) -> Tensor:
         """A gradient with which a backward pass begins."""
-        array = self.sides[is_a].values.array(value)
+        array = side.values.array(value)
         if array is None or array.dtype.kind != "f" or not array.size or not (array == array.flat[0]).all():
-            return self._unknown(is_a, value)
+            return self._unknown(side, value)
         return Tensor(shape, self.algebra.number(float(array.flat[0])))
 
-    def _given(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        side = self.sides[is_a]
+    def _given(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         array = side.values.array(value)
-        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[is_a] and (
+        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[side] and (
             (e.name == "number" and array.size == 1) or not array.any()
         ):  # fmt: skip
             return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
@@ -266,40 +268,40 @@ class Prover:
             np.array_equal(array, np.arange(len(array)))
         ):  # fmt: skip
             return Tensor(shape, self.algebra.element("count", self.meaning.axes(shape)))
-        leaf = self._first[is_a].get(value)
-        if leaf is not None and value in self._starts[is_a]:
-            return self._start(is_a, value, leaf, shape)
-        if is_a:
+        leaf = self._first[side].get(value)
+        if leaf is not None and value in self._starts[side]:
+            return self._start(side, value, leaf, shape)
+        if side.is_a:
             return self._atom(shape, "input", self._alike(value, array))
         match = self.alignment.partner.get(value)
-        known = ABSENT if match is None else self._alike(match.value, self.sides[True].values.array(match.value))
-        x = None if known == ABSENT else self.sides[True].values.array(known)
-        if x is None or array is None or not self._is_input(True, known) or known in self._first[True]:
-            return self._unknown(is_a, value)
-        return self._lying(self._atom(x.shape, "input", known), x, array) or self._unknown(is_a, value)
+        known = ABSENT if match is None else self._alike(match.value, self.a.values.array(match.value))
+        x = None if known == ABSENT else self.a.values.array(known)
+        if x is None or array is None or not self._is_input(self.a, known) or known in self._first[self.a]:
+            return self._unknown(side, value)
+        return self._lying(self._atom(x.shape, "input", known), x, array) or self._unknown(side, value)
 
     def _alike(self, value: int, array: np.ndarray | None) -> int:
         """The first input of A with the content of one, that is no parameter; one that is none by itself."""
-        for v in self.alignment.members.get(self.alignment.classes_a.get(value, value), ()):
-            if v not in self._first[True] and self._is_input(True, v) and array is not None:
-                x = self.sides[True].values.array(v)
+        for v in self.a.members.get(self.a.own(value), ()):
+            if v not in self._first[self.a] and self._is_input(self.a, v) and array is not None:
+                x = self.a.values.array(v)
                 if x is not None and x.shape == array.shape and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc"):
                     return v
         return value
 
-    def _start(self, is_a: bool, value: int, leaf: int, shape: tuple[int, ...]) -> Tensor:
+    def _start(self, side: Side, value: int, leaf: int, shape: tuple[int, ...]) -> Tensor:
         """What a parameter starts from: the same in both programs where these are a pair and hold the same."""
-        if is_a:
+        if side.is_a:
             return self._atom(shape, "start", leaf, moves=True)
         other = next((i for i, j in self.alignment.leaves.pairs if j == leaf), -1)
         if other >= 0:
-            start = self.sides[True].record.leaves[other].value
-            x, y = self.sides[True].values.array(start), self.sides[False].values.array(value)
-            if x is not None and y is not None and self._is_input(True, start):
+            start = self.a.record.leaves[other].value
+            x, y = self.a.values.array(start), self.b.values.array(value)
+            if x is not None and y is not None and self._is_input(self.a, start):
                 found = self._lying(self._atom(x.shape, "start", other, moves=True), x, y)
                 if found is not None:
                     return found
-        return self._unknown(is_a, value)
+        return self._unknown(side, value)
 
     def _lying(self, mine: Tensor, x: np.ndarray, y: np.ndarray) -> Tensor | None:
         """A tensor as it lies in an array of the same content; None where the content is another."""
@@ -308,23 +310,20 @@ class Prover:
                 return self._seen(mine, order)
         return None
 
-    def _operation(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        side = self.sides[is_a]
+    def _operation(self, side: Side, value: int, e: Operation, shape: tuple[int, ...]) -> Tensor:
         if e.name not in side.record.modules:
             self.opaque.add(e.name)
-            return self._unknown(is_a, value)
-        recorded = bool(e.detail[0])
+            return self._unknown(side, value)
         operands: list[Tensor | None] = []
         for i, v in enumerate(e.ins):
-            x = None if v == ABSENT else self.tensors[is_a, v]
-            if x is not None and recorded and not e.detail[1 + i]:
+            x = None if v == ABSENT else self.tensors[side, v]
+            if x is not None and e.recorded and not e.carries[i]:
                 x = Tensor(x.shape, self.algebra.stop(x.term))
             operands.append(x)
         output = list(e.outs).index(value)
-        number = side.producer[value]
-        params = side.record.given.get(number, {})
-        if e.params and not params:
-            return self._unknown(is_a, value)
+        params = e.given
+        if params is None:
+            return self._unknown(side, value)
         if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
             return operands[0]
         prim = side.record.primitive(e.name)
@@ -347,44 +346,44 @@ class Prover:
             return new.kind in "iu" or new.name in ("float32", "float64")
         return old.name in ("float32", "float64") and new.name in ("float32", "float64")
 
-    def _step(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        operands = [None if v == ABSENT else self.tensors[is_a, v] for v in e.ins]
+    def _step(self, side: Side, value: int, e: Update, shape: tuple[int, ...]) -> Tensor:
+        operands = [None if v == ABSENT else self.tensors[side, v] for v in e.ins]
         output = list(e.outs).index(value)
-        options = self.sides[is_a].record.given.get(self.sides[is_a].producer[value], {})
+        options = e.given or {}
         stopped = [None if x is None else Tensor(x.shape, self.algebra.stop(x.term)) for x in operands]
         try:
             return step(self.meaning, e.name, {key: _plain(x) for key, x in options.items()}, stopped, output)
         except (Unknown, TypeError):
             self.opaque.add(f"{e.name} step")
         present = [x for x in stopped if x is not None]
-        key = (e.name, e.params, tuple(x is None for x in stopped), output)
+        key = (e.name, e.text, tuple(x is None for x in stopped), output)
         if e.name in ELEMENTWISE_STEPS and all(x.shape == shape for x in present):
             return Tensor(shape, self.algebra.function(repr(key), *(x.term for x in present)))
         return self._atom(shape, "step", key, tuple((x.shape, x.term) for x in present))
 
-    def _gradient(self, is_a: bool, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
-        side, run = self.sides[is_a], self._passes[is_a].get(e.detail[0])
-        if run is None or run.own or e.detail[1] < 0 or not run.roots or any(ABSENT in pair for pair in run.roots):
-            return self._unknown(is_a, value)
-        leaf = self.tensors[is_a, side.value_at(side.record.leaves[e.detail[1]].value, run.begun)]
+    def _gradient(self, side: Side, value: int, e: Gradient, shape: tuple[int, ...]) -> Tensor:
+        run = self._passes[side].get(e.run)
+        if run is None or run.own or e.leaf < 0 or not run.roots or any(ABSENT in pair for pair in run.roots):
+            return self._unknown(side, value)
+        leaf = self.tensors[side, side.value_at(side.record.leaves[e.leaf].value, run.begun)]
         terms = self.algebra.terms[leaf.term]
         if len(terms) != 1 or leaf.shape != shape:
-            return self._unknown(is_a, value)
+            return self._unknown(side, value)
         ((m, c),) = terms.items()
         if c != 1.0 or len(m) != 1 or m[0][1] != 1.0 or self.algebra.factors[m[0][0]][0] != "at":
-            return self._unknown(is_a, value)
+            return self._unknown(side, value)
         _, tensor, places = self.algebra.factors[m[0][0]]
         roots = tuple(sorted(
-            (x.shape, x.term, s.term) for x, s in ((self.tensors[is_a, v], self.tensors[is_a, w]) for v, w in run.roots)
+            (x.shape, x.term, s.term) for x, s in ((self.tensors[side, v], self.tensors[side, w]) for v, w in run.roots)
         ))  # fmt: skip
         number = self._numbered.setdefault(("gradient", roots, tensor), len(self._numbered))
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)
-        if e.kind == ACCUMULATE and e.detail[2] and value not in e.ins:  # not what was added by itself
-            before = self.tensors.get((is_a, e.detail[3])) if len(e.detail) > 3 and e.detail[3] != ABSENT else None
+        if isinstance(e, Accumulate) and e.had and value not in e.ins:  # not what was added by itself
+            before = self.tensors.get((side, e.before)) if e.before != ABSENT else None
             if before is None or before.shape != shape:
-                return self._unknown(is_a, value)
+                return self._unknown(side, value)
             found = self.algebra.add(found, before.term)
         return Tensor(shape, found)
 
@@ -393,7 +392,7 @@ class Prover:
         stack, seen = [value], {value}
         while stack:
             e = side.maker(stack.pop())
-            if e is not None and e.kind in (ACCUMULATE, RESULT, UPDATE):
+            if e is not None and isinstance(e, (Gradient, Update)):
                 return False
             for v in e.ins if e is not None else ():
                 if v in leaves:
@@ -411,7 +410,7 @@ class Prover:
             while value not in found:
                 found.add(value)
                 after = [n for n, position in side.consumers.get(value, ())
-                         if position == 0 and side.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
+                         if position == 0 and isinstance(side.events[n], (Write, Update))]  # fmt: skip
                 if after:
                     value = side.events[after[0]].outs[0]
         return found
@@ -429,13 +428,12 @@ class _Pass:
 
 def _passes(side: Side) -> dict[int, _Pass]:
     found: dict[int, _Pass] = {}
-    for begun in side.passes:
-        e = side.events[begun]
-        roots = side.roots(begun)
-        found[e.detail[0]] = _Pass(begun, bool(e.detail[1]), [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
+    for place, begun in enumerate(side.passes):
+        e, roots = side.begins(begun), side.roots(place)
+        found[e.run] = _Pass(begun, e.again, [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
     for number, begun in side.within.items():
-        run = found[side.events[begun].detail[0]]
-        if side.events[number].kind == OP and (not run.again or side.events[number][5:7] != side.events[begun][5:7]):
+        run = found[side.begins(begun).run]
+        if isinstance(side.events[number], Operation) and (not run.again or not side.same_line(number, begun)):
             run.own = True
     return found
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .....learn import losses as formulas
+from ...._shared.documents import shown
+from ...._shared.losses import Losses
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
-from ... import _activations, _image, _layers, _losses, _norms
+from ... import _activations, _convolution, _dropout, _losses, _normalization, _pooling, _resample, _statistics
 from ..._api import FUNCTIONS as _F
 from ..._api import attributes
 from ..._assign import write
@@ -33,13 +36,15 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The logarithm of softmax along an axis."""
-    return _activations.log_softmax(input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim)
+    return _activations.log_softmax(
+        input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim
+    )
 
 
 def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: Any = None, recompute_scale_factor: Any = None) -> Any:  # fmt: skip
     """(N, C, *size) resampled to a size or by a factor."""
-    return _image.resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+    return _resample.resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
 
 
 upsample = interpolate
@@ -136,7 +141,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
     """Vectors along an axis divided by their p-norm, which counts as at least eps."""
-    size = _norms.vector_norm(input, p, dim, True)
+    size = _statistics.vector_norm(input, p, dim, True)
     return input / _F["clamp"](size, min=float(eps))
 
 
@@ -149,7 +154,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Elements set to 0 with probability p, the others divided by 1 - p, in training; in the tensor where `inplace`."""
-    out = _layers.dropout(input, p, training)
+    out = _dropout.dropout(input, p, training)
     return write("dropout", input, out) if inplace else out
 
 
@@ -164,29 +169,29 @@ def batch_norm(input: Any, running_mean: Any = None, running_var: Any = None, we
     """Each channel (axis 1) by the batch's statistics (training) or by the running ones."""
     if not training and (running_mean is None or running_var is None):
         raise TypeError("batch_norm: without training, running_mean and running_var must be Tensors")
-    return _layers.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return _normalization.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _convolution(op: str, axes: int) -> Function:
+def _convolving(op: str, axes: int) -> Function:
     def f(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
           groups: int = 1) -> Any:  # fmt: skip
         mode = padding if isinstance(padding, str) else "pad"
         given = 0 if isinstance(padding, str) else padding
-        return _layers.convolve_checked(op, axes, input, weight, bias, stride, mode, given, dilation, groups)
+        return _convolution.convolve_checked(op, axes, input, weight, bias, stride, mode, given, dilation, groups)
 
     return f
 
 
 conv1d, conv2d, conv3d = of_axes(
-    "conv{}d", "The convolution of {x} with a weight; padding is an int, one per axis, 'valid' or 'same'.", _convolution
+    "conv{}d", "The convolution of {x} with a weight; padding is an int, one per axis, 'valid' or 'same'.", _convolving
 )
-conv_transpose2d = _layers.conv_transpose2d
+conv_transpose2d = _convolution.conv_transpose2d
 
 
 def _avg_pool(op: str, axes: int) -> Function:
     def f(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
           count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
-        return _layers.avg_pool(op, axes, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        return _pooling.avg_pool(op, axes, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                                 divisor_override or 0)  # fmt: skip
 
     return f
@@ -195,9 +200,9 @@ def _avg_pool(op: str, axes: int) -> Function:
 avg_pool1d, avg_pool2d, avg_pool3d = of_axes("avg_pool{}d", "The means of windows of {x}.", _avg_pool)
 
 
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
-    return _losses.smooth_l1_loss(input, target, beta, reduction)
+_loss = Losses(formulas.check_reduction)
+smooth_l1_loss = _loss("smooth_l1_loss", "input, target, reduction='mean', beta=1.0", formulas.SMOOTH_L1, _losses.together,
+                       checks="beta: number > 0", error=RuntimeError)  # fmt: skip
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
@@ -211,22 +216,21 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
     return _losses.nll_loss(input, target, weight, ignore_index, reduction)
 
 
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
-    """The cross entropy of probabilities and targets in [0, 1]."""
-    return _losses.binary_cross_entropy(input, target, weight, reduction)
-
-
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = "mean",
-                                     pos_weight: Any = None) -> Any:  # fmt: skip
-    """The cross entropy of the sigmoids of the input and targets in [0, 1]."""
-    return _losses.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+binary_cross_entropy = _loss("binary_cross_entropy", "input, target, weight=None, reduction='mean'",
+                             formulas.BINARY_CROSS_ENTROPY, _losses.probabilities, lowest=_losses.LOWEST)  # fmt: skip
+binary_cross_entropy_with_logits = _loss(
+    "binary_cross_entropy_with_logits", "input, target, weight=None, reduction='mean', pos_weight=None",
+    formulas.BINARY_CROSS_ENTROPY_WITH_LOGITS, _losses.logits,
+)  # fmt: skip
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
     if not log_target:
         return _losses.kl_div(input, target, reduction)
-    return _losses.formulas.divergence(_F["exp"](target) * (target - input), reduction, "kl_div", input.shape)
+    formulas.check_reduction("kl_div", reduction, "batchmean")
+    return formulas.divergence(_F["exp"](target) * (target - input), reduction, input.shape)
 
 
+shown(globals(), "mindspore", "mint.nn.functional")
 __getattr__ = attributes(globals())

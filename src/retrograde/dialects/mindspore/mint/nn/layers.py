@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...._shared.layers import Layers
+from ...._shared.documents import documented
+from ...._shared.layers import Layers, shown
 from ...._shared.spatial import classes_of_axes
 from ..._api import missing
 from ..._dtype import float32, int64
-from ..._layers import per_axis
 from ..._parameter import Parameter
+from ..._sizes import per_axis
 from ...common.initializer import Normal, Uniform, initializer
 from ...nn._checks import positive_int
 from ...nn.cell import Cell
@@ -155,12 +156,10 @@ class _Conv(Cell):
         f = getattr(F, f"conv{self._axes}d")
         return f(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
-    def extend_repr(self) -> str:
-        return (
-            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}, padding={self.padding}, dilation={self.dilation}, groups={self.groups}, "
-            f"bias={self.bias is not None}"
-        )
+    extend_repr = shown(
+        "input_channels:in_channels, output_channels:out_channels, kernel_size, stride, padding, dilation, groups, bias!",
+        "extend_repr",
+    )
 
 
 Conv1d, Conv2d, Conv3d = classes_of_axes(
@@ -220,12 +219,9 @@ class EmbeddingExt(Cell):
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
         )
 
-    def extend_repr(self) -> str:
-        return (
-            f"num_embeddings={self.num_embeddings}, embedding_dim={self.embedding_dim}, padding_idx={self.padding_idx}, "
-            f"max_norm={self.max_norm}, norm_type={self.norm_type}, scale_grad_by_freq={self.scale_grad_by_freq}, "
-            f"dtype={self.dtype}"
-        )
+    extend_repr = shown(
+        "num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, dtype", "extend_repr"
+    )
 
 
 def _scale_and_shift(self: Any, shape: tuple[int, ...], dtype: Any, scaled: bool, shifted: bool) -> None:
@@ -248,10 +244,7 @@ class LayerNormExt(Cell):
     def construct(self, input: Any) -> Any:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extend_repr(self) -> str:
-        return (
-            f"normalized_shape={self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        )
+    extend_repr = shown("normalized_shape, eps, elementwise_affine", "extend_repr")
 
 
 class GroupNorm(Cell):
@@ -271,8 +264,7 @@ class GroupNorm(Cell):
     def construct(self, input: Any) -> Any:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
-    def extend_repr(self) -> str:
-        return f"num_groups={self.num_groups}, num_channels={self.num_channels}, eps={self.eps}, affine={self.affine}"
+    extend_repr = shown("num_groups, num_channels, eps, affine", "extend_repr")
 
 
 class _BatchNorm(Cell):
@@ -309,11 +301,7 @@ class _BatchNorm(Cell):
             self.training or not self.track_running_stats, share or 0.0, self.eps,
         )  # fmt: skip
 
-    def extend_repr(self) -> str:
-        return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
+    extend_repr = shown("num_features, eps, momentum, affine, track_running_stats", "extend_repr")
 
 
 BatchNorm1d, BatchNorm2d, BatchNorm3d = classes_of_axes(
@@ -355,3 +343,5 @@ __all__ = [
     "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softshrink", "SyncBatchNorm", "Tanh", "Threshold", "Unfold",
     "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
+
+documented(globals(), [name for name in globals() if name[0].isupper()], Cell)

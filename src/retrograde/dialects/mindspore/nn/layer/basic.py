@@ -8,7 +8,8 @@ from typing import Any
 from .....learn import initialise
 from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
-from ... import _gather, _layers
+from ...._shared.layers import shown
+from ... import _dropout, _linear
 from ..._api import FUNCTIONS
 from ..._dtype import float32
 from ..._parameter import Parameter
@@ -126,11 +127,9 @@ class BiDense(Cell):
         self.bias: Any = bias_parameter(given, out_channels, dtype) if has_bias else None
 
     def construct(self, input1: Any, input2: Any) -> Any:
-        return _layers.bidense(input1, input2, self.weight, self.bias)
+        return _linear.bidense(input1, input2, self.weight, self.bias)
 
-    def extend_repr(self) -> str:
-        return (f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, "
-                f"output_channels={self.out_channels}, has_bias={self.has_bias}")  # fmt: skip
+    extend_repr = shown("in1_channels, in2_channels, output_channels:out_channels, has_bias", "extend_repr")
 
 
 class Identity(Cell):
@@ -199,7 +198,7 @@ class Dropout(Cell):
         self.keep_prob, self.p = keep_prob, p
 
     def construct(self, x: Any) -> Any:
-        return _layers.dropout(x, 1 - self.keep_prob if self.p is None else float(self.p), self.training)
+        return _dropout.dropout(x, 1 - self.keep_prob if self.p is None else float(self.p), self.training)
 
     def extend_repr(self) -> str:
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
@@ -224,7 +223,7 @@ Dropout1d, Dropout2d, Dropout3d = (
 
 def _rows(op: str, indices: Any, table: Any) -> Any:
     try:
-        return _layers.embedding(indices, table)
+        return _linear.embedding(indices, table)
     except IndexError as error:  # users of MindSpore's layers expect this
         raise RuntimeError(f"{op}: {str(error).removeprefix('embedding: ')}") from None
 
@@ -252,9 +251,9 @@ class Embedding(Cell):
     def construct(self, ids: Any) -> Any:
         return _rows("Embedding", ids, self.embedding_table)
 
-    def extend_repr(self) -> str:
-        return (f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
-                f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}")  # fmt: skip
+    extend_repr = shown(
+        "vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx", "extend_repr"
+    )
 
 
 class EmbeddingLookup(Cell):
@@ -285,7 +284,7 @@ class EmbeddingLookup(Cell):
 
 def _one_hot(self: Any, indices: Any) -> Any:
     on, off = (Tensor(value, self.dtype) for value in (self.on_value, self.off_value))
-    return _gather.one_hot(indices, self.depth, on, off, self.axis)
+    return _linear.one_hot(indices, self.depth, on, off, self.axis)
 
 
 OneHot = layer(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .....learn.layers.windows import channels_first, channels_last
-from ... import _layers
+from ... import _convolution
 from ..._dtype import float32
 from ..._promote import tensor_argument
+from ..._sizes import pads as pads_of
 from ..._tensor import Tensor
 from ...common.initializer import Uniform
 from .._checks import a_bool, one_of, positive_int
@@ -64,7 +65,7 @@ class _Conv(Cell):
             raise ValueError(f"{name}: data_format must be {self._format!r}, got {data_format!r}")
         if isinstance(padding, (tuple, list)) and len(padding) != 2 * axes:
             raise ValueError(f"{name}: padding must be an int or {2 * axes} of them, got {padding}")
-        _layers.pads(name, pad_mode, padding, self.kernel_size, self.kernel_size, self.stride, self.dilation)
+        pads_of(name, pad_mode, padding, self.kernel_size, self.kernel_size, self.stride, self.dilation)
         channels = (in_channels, out_channels // group) if self._transposed else (out_channels, in_channels // group)
         # One axis is the second of two: so the weights of nn.Conv1d have four axes, as MindSpore's have.
         inner = (1, *self.kernel_size) if axes == 1 else self.kernel_size
@@ -99,7 +100,7 @@ class _Conv(Cell):
         if self._transposed:
             out = self._transpose(x, weight)
         else:
-            out = _layers.convolve_checked(
+            out = _convolution.convolve_checked(
                 name, self._axes, x, weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation,
                 self.group,
             )  # fmt: skip
@@ -108,7 +109,7 @@ class _Conv(Cell):
     def _transpose(self, x: Any, weight: Any) -> Any:
         size, extra = None, getattr(self, "output_padding", 0)
         if self.pad_mode == "pad":
-            pads = _layers.pads(
+            pads = pads_of(
                 type(self).__name__, "pad", self.padding, (), self.kernel_size, self.stride, self.dilation
             )
         elif self.pad_mode == "same":
@@ -123,7 +124,7 @@ class _Conv(Cell):
                 for n, s, d, k in zip(x.shape[2:], self.stride, self.dilation, self.kernel_size)
             )
             pads = ((0, 0),) * self._axes
-        return _layers.convolve_transposed(
+        return _convolution.convolve_transposed(
             type(self).__name__, self._axes, x, weight, self.bias, self.stride, pads, self.dilation, self.group, extra,
             size,
         )  # fmt: skip
@@ -222,4 +223,3 @@ class Conv3dTranspose(_Conv):
         self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
                       weight_init, bias_init, data_format, dtype)  # fmt: skip
         self.output_padding = output_padding
-

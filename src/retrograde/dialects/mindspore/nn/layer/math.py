@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._api import FUNCTIONS
+from ..._dtype import int32
 from .._row import layer
 from ..cell import Cell
 
@@ -62,7 +63,8 @@ class Range(Cell):
         if delta == 0:
             raise ValueError("Range: delta must not be 0")
         first, last = (0, start) if limit is None else (start, limit)
-        self.values = FUNCTIONS["arange"](first, last, delta)
+        whole = all(isinstance(n, int) for n in (first, last, delta))
+        self.values = FUNCTIONS["arange"](first, last, delta, dtype=int32 if whole else None)
 
     def construct(self) -> Any:
         return self.values

@@ -7,8 +7,9 @@ from typing import Any
 
 from .....learn.layers import normalization as norms
 from .....learn.layers.windows import channels_first, channels_last
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
-from ... import _layers
+from ... import _normalization
 from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._promote import tensor_argument
@@ -22,7 +23,25 @@ def _vector(init: Any, shape: Any, dtype: Any, name: str, trained: bool = True) 
     return Parameter(initializer(init, shape, dtype), name=name, requires_grad=trained)
 
 
-class _BatchNorm(Cell):
+class _PerChannel(Cell):
+    """What batch and instance normalisation share: gamma and beta, and running statistics, per channel."""
+
+    def _set_up(
+        self, num_features: int, eps: float, momentum: float, affine: bool, gamma: Any, beta: Any, dtype: Any,
+        mean: Any = "zeros", variance: Any = "ones",
+    ) -> None:  # fmt: skip
+        name = type(self).__name__
+        self.num_features = positive_int(name, "num_features", num_features)
+        if not 0 <= a_float(name, "momentum", momentum) <= 1:
+            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
+        self.eps, self.momentum = eps, momentum
+        self.moving_mean = _vector(mean, [num_features], dtype, "mean", False)
+        self.moving_variance = _vector(variance, [num_features], dtype, "variance", False)
+        self.gamma = _vector(gamma, [num_features], dtype, "gamma", affine)
+        self.beta = _vector(beta, [num_features], dtype, "beta", affine)
+
+
+class _BatchNorm(_PerChannel):
     _ranks: tuple[int, ...] = ()
 
     def __init__(
@@ -31,18 +50,11 @@ class _BatchNorm(Cell):
         use_batch_statistics: bool | None = None, data_format: str = "NCHW", dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        name = type(self).__name__
-        self.num_features = positive_int(name, "num_features", num_features)
-        if not 0 <= a_float(name, "momentum", momentum) <= 1:
-            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
         if use_batch_statistics is not None:
-            a_bool(name, "use_batch_statistics", use_batch_statistics)
-        self.eps, self.momentum, self.use_batch_statistics = eps, 1 - momentum, use_batch_statistics  # as MindSpore keeps it
-        self.format = data_format
-        self.moving_mean = _vector(moving_mean_init, [num_features], dtype, "mean", False)
-        self.moving_variance = _vector(moving_var_init, [num_features], dtype, "variance", False)
-        self.gamma = _vector(gamma_init, [num_features], dtype, "gamma", affine)
-        self.beta = _vector(beta_init, [num_features], dtype, "beta", affine)
+            a_bool(type(self).__name__, "use_batch_statistics", use_batch_statistics)
+        self._set_up(num_features, eps, momentum, affine, gamma_init, beta_init, dtype, moving_mean_init, moving_var_init)
+        self.momentum = 1 - momentum  # as MindSpore keeps it
+        self.use_batch_statistics, self.format = use_batch_statistics, data_format
 
     def construct(self, x: Any) -> Any:
         tensor_argument(type(self).__name__, x, "the input")
@@ -52,7 +64,7 @@ class _BatchNorm(Cell):
             )
         training = self.training if self.use_batch_statistics is None else self.use_batch_statistics
         last = self.format == "NHWC"
-        out = _layers.batch_norm(
+        out = _normalization.batch_norm(
             channels_first(x) if last else x, self.moving_mean, self.moving_variance, self.gamma, self.beta, training,
             self.momentum, self.eps,
         )  # fmt: skip
@@ -133,7 +145,7 @@ class LayerNorm(Cell):
     def construct(self, input_x: Any) -> Any:
         first = self.begin_norm_axis % input_x.ndim
         if self.begin_norm_axis == self.begin_params_axis or first == self.begin_params_axis % input_x.ndim:
-            return _layers.layer_norm(input_x, input_x.shape[first:], self.gamma, self.beta, self.epsilon)
+            return _normalization.layer_norm(input_x, input_x.shape[first:], self.gamma, self.beta, self.epsilon)
         plain = norms.layer_norm(input_x, None, None, input_x.ndim - first, self.epsilon)
         return plain * self.gamma + self.beta
 
@@ -164,13 +176,12 @@ class GroupNorm(Cell):
     def construct(self, x: Any) -> Any:
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             raise ValueError(f"GroupNorm: axis 1 must have {self.num_channels} channels, got shape {x.shape}")
-        return _layers.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+        return _normalization.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
-    def extend_repr(self) -> str:
-        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+    extend_repr = shown("num_groups, num_channels", "extend_repr")
 
 
-class _InstanceNorm(Cell):
+class _InstanceNorm(_PerChannel):
     _axes: int
 
     def __init__(
@@ -178,15 +189,7 @@ class _InstanceNorm(Cell):
         beta_init: Any = "zeros", dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        name = type(self).__name__
-        self.num_features = positive_int(name, "num_features", num_features)
-        if not 0 <= a_float(name, "momentum", momentum) <= 1:
-            raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
-        self.eps, self.momentum = eps, momentum
-        self.moving_mean = _vector("zeros", [num_features], dtype, "mean", False)
-        self.moving_variance = _vector("ones", [num_features], dtype, "variance", False)
-        self.gamma = _vector(gamma_init, [num_features], dtype, "gamma", affine)
-        self.beta = _vector(beta_init, [num_features], dtype, "beta", affine)
+        self._set_up(num_features, eps, momentum, affine, gamma_init, beta_init, dtype)
 
     def construct(self, x: Any) -> Any:
         name = type(self).__name__
@@ -196,11 +199,7 @@ class _InstanceNorm(Cell):
             raise ValueError(f"{name}: training needs more than one value per channel, got shape {x.shape}")
         return norms.instance_norm(x, self.gamma, self.beta, self.eps)
 
-    def extend_repr(self) -> str:
-        return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
-            f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
-        )
+    extend_repr = shown("num_features, eps, momentum, gamma, beta, moving_mean, moving_variance", "extend_repr")
 
 
 InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(
@@ -210,5 +209,5 @@ InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes_of_axes(
 
 LRN = layer(
     "LRN", "depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, "
-    "norm_region: str = 'ACROSS_CHANNELS'", _layers.lrn, "Local response normalisation over neighbouring channels.",
+    "norm_region: str = 'ACROSS_CHANNELS'", _normalization.lrn, "Local response normalisation over neighbouring channels.",
 )  # fmt: skip

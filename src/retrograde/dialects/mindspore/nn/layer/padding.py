@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _image
+from ... import _padding, _patches, _resample
 from .._checks import one_of, positive_int
 from .._row import layer
 from ..cell import Cell
@@ -24,8 +24,8 @@ class Pad(Cell):
 
     def construct(self, x: Any) -> Any:
         if self.mode != "CONSTANT":
-            return _image.mirror_pad(x, self.paddings, self.mode)
-        return _image.pad(x, tuple(n for pair in reversed(self.paddings) for n in pair))
+            return _padding.mirror_pad(x, self.paddings, self.mode)
+        return _padding.pad(x, tuple(n for pair in reversed(self.paddings) for n in pair))
 
 
 def _check_padding(pad: Any) -> None:
@@ -54,7 +54,7 @@ _AXES = {1: "last axis", 2: "last two axes", 3: "last three axes"}
 def _pad(prefix: str, axes: int, mode: str, doc: str) -> Any:
     """A layer that pads the last axes; padding is an int, or pairs from the last axis on."""
     return layer(
-        f"{prefix}Pad{axes}d", "padding: Any", lambda self, x: _image.pad(x, self.padding, self._mode),
+        f"{prefix}Pad{axes}d", "padding: Any", lambda self, x: _padding.pad(x, self.padding, self._mode),
         doc.format(_AXES[axes]), then=_check_padding, _axes=axes, _mode=mode,
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def _pad(prefix: str, axes: int, mode: str, doc: str) -> Any:
 ConstantPad1d, ConstantPad2d, ConstantPad3d = (
     layer(
         f"ConstantPad{n}d", "padding: Any, value: Any",
-        lambda self, x: _image.pad(x, self.padding, "constant", self.value), f"A value added at the ends of the {axes}.",
+        lambda self, x: _padding.pad(x, self.padding, "constant", self.value), f"A value added at the ends of the {axes}.",
         then=_check_value, _axes=n, _mode="constant",
     )
     for n, axes in _AXES.items()
@@ -80,11 +80,11 @@ def _check_groups(shuffle: Any) -> None:
     positive_int("ChannelShuffle", "groups", shuffle.groups)
 
 
-PixelShuffle = layer("PixelShuffle", "upscale_factor: int", _image.pixel_shuffle, inputs="input")
-PixelUnshuffle = layer("PixelUnshuffle", "downscale_factor: int", _image.pixel_unshuffle, inputs="input")
-ChannelShuffle = layer("ChannelShuffle", "groups: int", _image.channel_shuffle, then=_check_groups)
+PixelShuffle = layer("PixelShuffle", "upscale_factor: int", _patches.pixel_shuffle, inputs="input")
+PixelUnshuffle = layer("PixelUnshuffle", "downscale_factor: int", _patches.pixel_unshuffle, inputs="input")
+ChannelShuffle = layer("ChannelShuffle", "groups: int", _patches.channel_shuffle, then=_check_groups)
 Upsample = layer(
     "Upsample", "size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: bool | None = None, "
-    "recompute_scale_factor: bool | None = None", _image.interpolate,
+    "recompute_scale_factor: bool | None = None", _resample.interpolate,
     "(N, C, *space) resampled to a size or by a factor, as `ops.interpolate` does.",
 )  # fmt: skip

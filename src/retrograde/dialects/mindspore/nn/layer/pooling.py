@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....learn.layers.windows import channels_first, channels_last
-from ... import _layers
+from ... import _pooling
 from ..._api import FUNCTIONS
 from .._row import layer
 from ..cell import Cell
@@ -37,7 +37,7 @@ class _Pool(Cell):
 
 class _MaxPool(_Pool):
     def _pooled(self, x: Any) -> Any:
-        return _layers.max_pool(
+        return _pooling.max_pool(
             type(self).__name__, self._axes, x, self.kernel_size, self.stride, self.padding, self.dilation,
             self.ceil_mode, self.return_indices, self.pad_mode,
         )  # fmt: skip
@@ -49,7 +49,7 @@ class _AvgPool(_Pool):
     def _pooled(self, x: Any) -> Any:
         # What "same" adds does not count, except in three dimensions; what is padded by numbers counts if it is said.
         counted = self.count_include_pad and (self.pad_mode == "pad" or self._axes == 3)
-        return _layers.avg_pool(
+        return _pooling.avg_pool(
             type(self).__name__, self._axes, x, self.kernel_size, self.stride, self.padding, self.ceil_mode, counted,
             self.divisor_override or 0, self.pad_mode,
         )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from .....learn.layers import attention
 from .....learn.layers.recurrent import linear
 from .....ops.structural import concatenate, transpose
-from ... import _activations, _layers
+from ... import _activations, _dropout
 from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
@@ -117,7 +117,7 @@ class MultiheadAttention(Cell):
             mask = concatenate(mask, from_array(np.zeros((*mask.shape[:-1], extra), mask.dtype.np)), axis=3)
         drop: Callable[[Any], Any] | None = None
         if self.dropout and self.training:
-            drop = lambda w: _layers.dropout(w, self.dropout, True)  # noqa: E731
+            drop = lambda w: _dropout.dropout(w, self.dropout, True)  # noqa: E731
         out, weights = attention.multi_head(q, k, v, self.num_heads, mask, drop_weights=drop)
         out = self.out_proj(out)
         if single:

@@ -115,7 +115,7 @@ def _multi_margin(self: Any, x: Any, target: Any, weight: Any = None) -> Any:
 
 
 def _poisson(self: Any, input: Any, target: Any) -> Any:
-    x, y = F._pair("PoissonNLLLoss", input, target, same_shape=False)
+    x, y = F.together("PoissonNLLLoss", input, target, same_shape=False)
     return self.get_loss(formulas.poisson_nll(x, y, self.log_input, self.full, self.eps))
 
 

@@ -426,10 +426,12 @@ def _groups(name: str, parameters: Any) -> tuple[list[dict[str, Any]], list[Para
     if parameters is None or (isinstance(parameters, dict) and not parameters):
         raise ValueError(f"{name}: there are no parameters, got {parameters!r}")
     if isinstance(parameters, (Tensor, str, dict)) or not isinstance(parameters, Iterable):
-        raise TypeError(f"{name}: wanted a list of Parameters or of groups, got {type(parameters).__name__}")
+        raise TypeError(
+            f"{name}: wanted a list of Parameters or of groups, got {type(parameters).__name__}; pass net.trainable_params()"
+        )
     given = list(parameters)
     if not given:
-        raise ValueError(f"{name}: there are no parameters")
+        raise ValueError(f"{name}: there are no parameters; pass net.trainable_params()")
     if all(isinstance(p, Parameter) for p in given):
         names: set[str] = set()
         for p in given:
@@ -438,7 +440,7 @@ def _groups(name: str, parameters: Any) -> tuple[list[dict[str, Any]], list[Para
             names.add(p.name)
         return [{"params": given}], None
     if not all(isinstance(g, dict) for g in given):
-        raise TypeError(f"{name}: the parameters must be Parameters, or dicts with 'params'")
+        raise TypeError(f"{name}: the parameters must be Parameters, or dicts with 'params'; pass net.trainable_params()")
     groups, order = [], None
     for group in given:
         for key in group:

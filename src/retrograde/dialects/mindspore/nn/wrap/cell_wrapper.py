@@ -141,6 +141,11 @@ class TrainOneStepCell(Cell):
         self.network = network
         self.network.set_grad()
         self.optimizer = optimizer
+        if not hasattr(optimizer, "parameters"):
+            raise AttributeError(
+                f"{type(self).__name__}: wanted an optimizer, such as nn.SGD(net.trainable_params(), 0.1), got "
+                f"{type(optimizer).__name__}"
+            )
         self.weights = optimizer.parameters
         self.grad = _gradients.GradOperation(get_by_list=True, sens_param=True)
         self.reducer_flag, self.grad_reducer = _reducer(self.weights)

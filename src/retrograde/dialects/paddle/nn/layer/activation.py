@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....core.value import ndim_of
+from ...._shared.layers import shown
 from .. import functional as F
 from ..initializer import Constant
 from ._row import layer
@@ -67,8 +68,5 @@ class PReLU(Layer):
         """The activation of x."""
         return F.prelu(x, self._weight, self._data_format)
 
-    def extra_repr(self) -> str:
-        """The number of slopes and what they began with."""
-        end = f", name={self._name}" if self._name else ""
-        return (f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}, "
-                f"dtype={self._dtype}{end}")  # fmt: skip
+    extra_repr = shown("num_parameters, data_format, init, dtype, name?", private=True)
+

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....core.value import shape_of
+from ...._shared.layers import shown
 from ..._dtype import get_default_dtype
 from .. import functional as F
 from ._row import layer, public
@@ -31,10 +32,7 @@ class Linear(Layer):
         """x weight + bias."""
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        """The features and the dtype."""
-        name = f", name={self.name}" if self.name else ""
-        return f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._dtype}{name}"
+    extra_repr = shown("in_features, out_features, dtype:_dtype, name?")
 
 
 class Bilinear(Layer):
@@ -54,11 +52,7 @@ class Bilinear(Layer):
         """The bilinear forms of the two inputs."""
         return F.bilinear(x1, x2, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        """The features and the dtype."""
-        name = f", name={self._name}" if self._name else ""
-        return (f"in1_features={self._in1_features}, in2_features={self._in2_features}, "
-                f"out_features={self._out_features}, dtype={self._dtype}{name}")  # fmt: skip
+    extra_repr = shown("in1_features, in2_features, out_features, dtype, name?", private=True)
 
 
 class Embedding(Layer):
@@ -98,12 +92,9 @@ class Embedding(Layer):
             x, self.weight, self._padding_idx, self._max_norm, self._norm_type, self._sparse, self._by_frequency
         )
 
-    def extra_repr(self) -> str:
-        """The sizes and the row of padding."""
-        padding = f", padding_idx={self._given}" if self._given is not None else ""
-        name = f", name={self._name}" if self._name else ""
-        return (f"{self._num_embeddings}, {self._embedding_dim}{padding}, sparse={self._sparse}, "
-                f"scale_grad_by_freq={self._by_frequency}{name}")  # fmt: skip
+    extra_repr = shown(
+        "=num_embeddings, =embedding_dim, padding_idx:given?None, sparse, scale_grad_by_freq:by_frequency, name?", private=True
+    )
 
 
 class Identity(Layer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ..._device import check_device
 from .. import functional as F
@@ -57,23 +58,10 @@ class _Conv(Layer):
         self.weight = self.create_parameter(shape, weight_attr, default_initializer=initial)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
-    def extra_repr(self) -> str:
-        """The channels and sizes, and what differs from the defaults."""
-        once = [1] * self._axes
-        text = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
-        if self._stride != once:
-            text += f", stride={self._stride}"
-        if self._padding != 0:
-            text += f", padding={self._padding}"
-        if self._padding_mode != "zeros":
-            text += f", padding_mode={self._padding_mode}"
-        if self.output_padding != 0:
-            text += f", output_padding={self.output_padding}"
-        if self._dilation != once:
-            text += f", dilation={self._dilation}"
-        if self._groups != 1:
-            text += f", groups={self._groups}"
-        return text + f", data_format={self._data_format}"
+    extra_repr = shown(
+        "=_in_channels, =_out_channels, kernel_size:_kernel_size, stride:_stride?1, padding:_padding~0, "
+        "padding_mode:_padding_mode?'zeros', output_padding~0, dilation:_dilation?1, groups:_groups?1, data_format:_data_format"
+    )
 
 
 class _ConvNd(_Conv):

@@ -16,7 +16,7 @@ from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds, Tree
 from .....ops.structural import cast
 from ...._shared import guard
-from ...._shared.registry import Message, near
+from ...._shared.registry import Message, misspelt, near
 from ..._device import check_device
 from ..._dtype import FROM_NUMPY, as_dtype, get_default_dtype
 from ..._parameter import EagerParamBase, parameter_of, unique_name
@@ -80,7 +80,7 @@ class Layer(Tree):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Compute the layer's result; every layer defines it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no forward")
+        raise NotImplementedError(f"{type(self).__name__} defines no forward{misspelt(self, 'forward')}")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         if guard.several:

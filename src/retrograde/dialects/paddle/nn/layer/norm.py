@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from .....core.value import ndim_of, shape_of
-from .....ops import elementwise as ew
-from .....ops import structural as st
-from .....ops.contraction import matmul
+from .....learn.layers.reparametrise import as_matrix, power_iterations, spectral_norm
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ..._api import aliases
 from ..._parameter import ParamAttr
@@ -67,12 +66,7 @@ class _BatchNorm(Layer):
             self._data_format if ndim_of(input) > 2 else "NC", self._use_global_stats,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """The features, momentum and epsilon."""
-        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
-        if self._data_format != "NCHW":
-            text += f", data_format={self._data_format}"
-        return text + (f", name={self._name}" if self._name else "")
+    extra_repr = shown("num_features, momentum, epsilon, data_format?'NCHW', name?", private=True)
 
 
 BatchNorm1D, BatchNorm2D, BatchNorm3D = classes_of_axes(_BatchNorm, "BatchNorm{}D", "Batch normalisation of {x}.")
@@ -159,9 +153,7 @@ class _InstanceNorm(Layer):
             data_format=self._data_format if ndim_of(input) > 2 else "NC",
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """The features and epsilon."""
-        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+    extra_repr = shown("num_features, epsilon", private=True)
 
 
 InstanceNorm1D, InstanceNorm2D, InstanceNorm3D = classes_of_axes(
@@ -194,9 +186,7 @@ class LayerNorm(Layer):
         """The normalised input."""
         return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
 
-    def extra_repr(self) -> str:
-        """The shape and epsilon."""
-        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+    extra_repr = shown("normalized_shape, epsilon", private=True)
 
 
 class GroupNorm(Layer):
@@ -220,9 +210,7 @@ class GroupNorm(Layer):
         """The normalised input."""
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
-    def extra_repr(self) -> str:
-        """The groups, channels and epsilon."""
-        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+    extra_repr = shown("num_groups, num_channels, epsilon", private=True)
 
 
 LocalResponseNorm = layer(
@@ -251,13 +239,6 @@ class SpectralNorm(Layer):
         """The weight over its largest singular value."""
         if tuple(shape_of(x)) != self._shape:
             raise ValueError(f"SpectralNorm: wanted a weight of shape {list(self._shape)}, got {list(shape_of(x))}")
-        order = (self._dim, *(i for i in range(len(self._shape)) if i != self._dim))
-        matrix = st.reshape(st.transpose(x, axes=order), shape=(self._shape[self._dim], self.weight_v.shape[0]))
-        u, v = self.weight_u.detach(), self.weight_v.detach()
-        plain = matrix.detach()
-        for _ in range(self._power_iters):
-            v = F.normalize(matmul(st.transpose(plain, axes=(1, 0)), u), axis=0, epsilon=self._eps)
-            u = F.normalize(matmul(plain, v), axis=0, epsilon=self._eps)
-        self.weight_u.set_value(u)
-        self.weight_v.set_value(v)
-        return ew.divide(x, matmul(u, matmul(matrix, v)))
+        matrix = as_matrix(x, self._dim % len(self._shape))
+        power_iterations(matrix, self.weight_u, self.weight_v, self._power_iters, self._eps, left_first=False)
+        return spectral_norm(x, matrix, self.weight_u.detach(), self.weight_v.detach())

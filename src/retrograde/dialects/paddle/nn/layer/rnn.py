@@ -14,6 +14,8 @@ from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
 from .....ops.selection import where
+from ...._shared.layers import shown
+from ...._shared.rows import constructor
 from ..._dtype import as_dtype
 from ..._tensor import from_array
 from .. import functional as F
@@ -46,6 +48,21 @@ class RNNCellBase(Layer):
 
         d = dtype_of(batch_ref) if dtype is None else as_dtype("get_initial_states", dtype).np
         return made(self.state_shape if shape is None else shape)
+
+
+_ATTRS = "weight_ih_attr: Any = None, weight_hh_attr: Any = None, bias_ih_attr: Any = None, bias_hh_attr: Any = None"
+_NAME = "name: str | None = None"
+_STACKED = (
+    "input_size: int, hidden_size: int, num_layers: int = 1, direction: str = 'forward', time_major: bool = False, "
+    "dropout: float = 0.0"
+)
+
+
+def _activated(layer: Any, activation: str) -> None:
+    """Let the nonlinearity be an activation; raises ValueError for others than tanh and relu."""
+    if activation not in ("tanh", "relu"):
+        raise ValueError(f"{type(layer).__name__}: activation must be 'tanh' or 'relu', got {activation!r}")
+    object.__setattr__(layer, "_mode", rec.TANH if activation == "tanh" else rec.RELU)
 
 
 class _Cell(RNNCellBase):
@@ -83,9 +100,7 @@ class _Cell(RNNCellBase):
         state = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         return rec.cell(self._mode, inputs, state, self.weights())
 
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"{self.input_size}, {self.hidden_size}"
+    extra_repr = shown("=input_size, =hidden_size")
 
 
 class _OneState(_Cell):
@@ -105,20 +120,15 @@ class _OneState(_Cell):
 class SimpleRNNCell(_OneState):
     """h' = tanh(W x + b + U h + c), or with relu."""
 
-    def __init__(
-        self, input_size: int, hidden_size: int, activation: str = "tanh", weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None, bias_ih_attr: Any = None, bias_hh_attr: Any = None, name: str | None = None,
-    ) -> None:  # fmt: skip
-        if activation not in ("tanh", "relu"):
-            raise ValueError(f"SimpleRNNCell: activation must be 'tanh' or 'relu', got {activation!r}")
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        object.__setattr__(self, "_mode", rec.TANH if activation == "tanh" else rec.RELU)
-        self._set_up(input_size, hidden_size, hidden_size, attrs)
+    def _made(self, input_size: int, hidden_size: int, activation: str, *attrs: Any) -> None:
+        _activated(self, activation)
+        self._set_up(input_size, hidden_size, hidden_size, attrs[:4])
         self.activation = activation
 
-    def extra_repr(self) -> str:
-        """The sizes, and the activation if it is relu."""
-        return super().extra_repr() + (f", activation={self.activation}" if self.activation != "tanh" else "")
+    __init__ = constructor(
+        "SimpleRNNCell", f"input_size: int, hidden_size: int, activation: str = 'tanh', {_ATTRS}, {_NAME}", _made
+    )
+    extra_repr = shown("=input_size, =hidden_size, activation?'tanh'")
 
 
 class LSTMCell(_Cell):
@@ -157,12 +167,10 @@ class GRUCell(_OneState):
 
     _mode = rec.GRU
 
-    def __init__(
-        self, input_size: int, hidden_size: int, weight_ih_attr: Any = None, weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None, bias_hh_attr: Any = None, name: str | None = None,
-    ) -> None:  # fmt: skip
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        self._set_up(input_size, hidden_size, hidden_size, attrs)
+    __init__ = constructor(
+        "GRUCell", f"input_size: int, hidden_size: int, {_ATTRS}, {_NAME}",
+        lambda self, width, hidden, *attrs: self._set_up(width, hidden, hidden, attrs[:4]),
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ over any cell
@@ -239,8 +247,11 @@ class RNNBase(LayerList):
 
     def _set_up(
         self, cell: Any, input_size: int, hidden_size: int, num_layers: int, direction: str, time_major: bool,
-        dropout: float, options: dict[str, Any], width: int,
+        dropout: float, **options: Any,
     ) -> None:  # fmt: skip
+        if "activation" in options:
+            _activated(self, options["activation"])
+        width = options.get("proj_size") or hidden_size
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise ValueError(f"{type(self).__name__}: direction must be 'forward' or 'bidirect', got {direction!r}")
@@ -293,60 +304,21 @@ class RNNBase(LayerList):
         )  # fmt: skip
         return (out if self.time_major else move_axis(out, 0, 1)), (last if len(last) > 1 else last[0])
 
-    def extra_repr(self) -> str:
-        """The sizes, and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.num_layers != 1:
-            text += f", num_layers={self.num_layers}"
-        if self.time_major:
-            text += f", time_major={self.time_major}"
-        return text + (f", dropout={self.dropout}" if self.dropout != 0 else "")
+    extra_repr = shown("=input_size, =hidden_size, num_layers?1, time_major?, dropout?0")
 
 
-class SimpleRNN(RNNBase):
-    """Stacked SimpleRNNCells."""
+def _stacked(name: str, cell: Any, doc: str, mode: str = "", before: str = "", behind: str = "") -> Any:
+    """The stack of a cell, whose options beside the attributes stand before or behind these."""
+    options = ", ".join(filter(None, (before, _ATTRS, behind)))
+    names = [option.partition(":")[0] for option in options.split(", ")]
 
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, direction: str = "forward",
-        time_major: bool = False, dropout: float = 0.0, activation: str = "tanh", weight_ih_attr: Any = None,
-        weight_hh_attr: Any = None, bias_ih_attr: Any = None, bias_hh_attr: Any = None, name: str | None = None,
-    ) -> None:  # fmt: skip
-        if activation not in ("tanh", "relu"):
-            raise ValueError(f"SimpleRNN: activation must be 'tanh' or 'relu', got {activation!r}")
-        object.__setattr__(self, "_mode", rec.TANH if activation == "tanh" else rec.RELU)
-        options = {"activation": activation, "weight_ih_attr": weight_ih_attr, "weight_hh_attr": weight_hh_attr,
-                   "bias_ih_attr": bias_ih_attr, "bias_hh_attr": bias_hh_attr}  # fmt: skip
-        self._set_up(SimpleRNNCell, input_size, hidden_size, num_layers, direction, time_major, dropout, options,
-                     hidden_size)  # fmt: skip
+    def made(self: Any, *given: Any) -> None:
+        self._set_up(cell, *given[:6], **dict(zip(names, given[6:])))
+
+    members = {"_mode": mode, "__doc__": doc, "__module__": __name__}
+    return type(name, (RNNBase,), {**members, "__init__": constructor(name, f"{_STACKED}, {options}, {_NAME}", made)})
 
 
-class LSTM(RNNBase):
-    """Stacked LSTMCells."""
-
-    _mode = rec.LSTM
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, direction: str = "forward",
-        time_major: bool = False, dropout: float = 0.0, weight_ih_attr: Any = None, weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None, bias_hh_attr: Any = None, proj_size: int = 0, name: str | None = None,
-    ) -> None:  # fmt: skip
-        options = {"weight_ih_attr": weight_ih_attr, "weight_hh_attr": weight_hh_attr, "bias_ih_attr": bias_ih_attr,
-                   "bias_hh_attr": bias_hh_attr, "proj_size": proj_size}  # fmt: skip
-        self._set_up(LSTMCell, input_size, hidden_size, num_layers, direction, time_major, dropout, options,
-                     proj_size or hidden_size)  # fmt: skip
-
-
-class GRU(RNNBase):
-    """Stacked GRUCells."""
-
-    _mode = rec.GRU
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, direction: str = "forward",
-        time_major: bool = False, dropout: float = 0.0, weight_ih_attr: Any = None, weight_hh_attr: Any = None,
-        bias_ih_attr: Any = None, bias_hh_attr: Any = None, name: str | None = None,
-    ) -> None:  # fmt: skip
-        options = {"weight_ih_attr": weight_ih_attr, "weight_hh_attr": weight_hh_attr, "bias_ih_attr": bias_ih_attr,
-                   "bias_hh_attr": bias_hh_attr}  # fmt: skip
-        self._set_up(GRUCell, input_size, hidden_size, num_layers, direction, time_major, dropout, options,
-                     hidden_size)  # fmt: skip
+SimpleRNN = _stacked("SimpleRNN", SimpleRNNCell, "Stacked SimpleRNNCells.", before="activation: str = 'tanh'")
+LSTM = _stacked("LSTM", LSTMCell, "Stacked LSTMCells.", rec.LSTM, behind="proj_size: int = 0")
+GRU = _stacked("GRU", GRUCell, "Stacked GRUCells.", rec.GRU)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from .....core.value import dtype_of, shape_of
+from .....learn.layers.attention import merge_heads, split_heads
 from .....ops import contraction as ct
 from .....ops import elementwise as ew
 from .....ops import softmax as sm
 from .....ops import structural as st
+from .....ops.attention import causal_mask
 from ..._api import to_dtype
 from ..._tensor import from_array
 from .. import functional as F
@@ -70,8 +72,7 @@ class MultiHeadAttention(Layer):
         self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
 
     def _heads(self, x: Any) -> Any:
-        n, length = shape_of(x)[:2]
-        return st.transpose(st.reshape(x, shape=(n, length, self.num_heads, self.head_dim)), axes=(0, 2, 1, 3))
+        return split_heads(x, self.num_heads)
 
     def compute_kv(self, key: Any, value: Any) -> tuple[Any, Any]:
         """The projected key and value, by heads."""
@@ -100,14 +101,12 @@ class MultiHeadAttention(Layer):
                 k, v = st.concatenate(cache.k, k, axis=2), st.concatenate(cache.v, v, axis=2)
                 cache = self.Cache(k, v)
         scaled = ew.multiply(q, constant(self.head_dim**-0.5, q))
-        scores = ct.matmul(scaled, st.transpose(k, axes=(0, 1, 3, 2)))
+        scores = ct.matmul(scaled, ct.matrix_transpose(k))
         mask = _as_scores(attn_mask, scores)
         weights = sm.softmax(scores if mask is None else ew.add(scores, mask), axis=3)
         if self.dropout:
             weights = F.dropout(weights, self.dropout, training=self.training)
-        joined = st.transpose(ct.matmul(weights, v), axes=(0, 2, 1, 3))
-        n, length = shape_of(joined)[:2]
-        out = self.out_proj(st.reshape(joined, shape=(n, length, self.embed_dim)))
+        out = self.out_proj(merge_heads(ct.matmul(weights, v)))
         extra = ([weights] if self.need_weights else []) + ([cache] if cache is not None else [])
         return (out, *extra) if extra else out
 
@@ -300,10 +299,6 @@ class Transformer(Layer):
         """The decoded sequence."""
         return self.decoder(tgt, self.encoder(src, src_mask), tgt_mask, memory_mask)
 
-    @staticmethod
-    def _square(length: int) -> np.ndarray:
-        return np.triu(np.full((length, length), -np.inf, np.float32), 1)
-
     def generate_square_subsequent_mask(self, length: int) -> Any:
         """A mask that hides what comes later: 0 on and below the diagonal, -inf above."""
-        return from_array(self._square(length))
+        return from_array(causal_mask(length, length, np.dtype(np.float32)).copy())

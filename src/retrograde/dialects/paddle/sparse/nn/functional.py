@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...._shared import sparse as _sparse
+from .....learn import sparse as _sparse
+from .....learn.sparse_windows import Windows
 from ...._shared.axes import axis_of
-from ...._shared.sparse_windows import Windows
 from ..._api import FUNCTIONS as _F
 from ..._api import attributes as _attributes
 from ..._sparse_tensor import SparseTensor

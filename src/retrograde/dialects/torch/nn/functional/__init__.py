@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys as _sys
 
+from ...._shared.documents import shown as _shown
 from ...._shared.guard import at_home as _at_home
 from ..._api import attributes as _attributes
 from ..._api import with_out as _with_out
@@ -22,10 +23,9 @@ from ._losses import (
     poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
 )  # fmt: skip
 from ._softmax import gumbel_softmax, log_softmax, softmax, softmin
-from ._linear import (
-    bilinear, channel_shuffle, embedding, embedding_bag, fold, linear, native_channel_shuffle, one_hot, pad,
-    pixel_shuffle, pixel_unshuffle, unfold,
-)  # fmt: skip
+from ._linear import bilinear, embedding, embedding_bag, linear, one_hot
+from ._patches import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
+from ._padding import pad
 from ._attention import multi_head_attention_forward, scaled_dot_product_attention
 from ._convolution import (
     conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d,
@@ -54,5 +54,6 @@ hardshrink, softshrink = _with_out("hardshrink", hardshrink), _with_out("softshr
 for _name, _f in list(globals().items()):
     if _name[0] != "_":
         _at_home(_f, _sys.modules[__name__], _name)
+_shown(globals(), "torch", "nn.functional")
 
 __getattr__ = _attributes(globals())

@@ -17,9 +17,9 @@ from .....ops.comparison import less_equal
 from .....tape import inplace as _inplace
 from ...._shared.registry import defined
 from ..._api import FUNCTIONS, METHODS, api
+from ..._arithmetic import sub
 from ..._elementwise import FLOATING, single, tensor_argument, unary
 from ..._graph_nodes import NAMES, show_as
-from ..._pointwise import sub
 from ...random import stream_of
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -140,7 +140,6 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
         "threshold", input, inplace,
         lambda x: act.threshold(single("threshold", x, "r..x"), threshold=threshold, value=value),
     )  # fmt: skip
-
 
 
 _hardsigmoid = unary("hardsigmoid", act.hardsigmoid, FLOATING)

@@ -10,20 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ....._traceback import called_function
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
-from .....learn.losses import reduced
-from .....ops import ctc
 from .....ops import loss_classes as lc
 from .....ops import reduction as rd
-from .....ops.comparison import equal
 from .....ops.contraction import matmul
 from .....ops.elementwise import add, divide, multiply, negative
 from .....ops.loss import REDUCTIONS
-from .....ops.selection import where
 from .....ops.softmax import log_softmax
 from .....ops.structural import cast, reshape, transpose
+from ...._shared.losses import lengths
 from ...._shared.registry import defined
 from ..._api import FUNCTIONS
 from ..._axes import integer
@@ -32,7 +30,8 @@ from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import pair
 from ..._reductions import ALL_AXES
-from ._losses import floats_only, number, reduction_name, refused_weights
+from . import _losses as L
+from ._losses import ENDS, floats_only, loss, number, reduction_name, refused_weights
 
 _INT64 = np.dtype(np.int64)
 _ndarray = np.ndarray
@@ -61,7 +60,10 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         if got not in ((), (1,)):
             raise RuntimeError(f"{op}: a single prediction {list(shape)} has a single target, got shape {list(got)}")
     elif shape[0] != (got[0] if got else None):
-        raise ValueError(f"{op}: the batch of the input {list(shape)} does not go with the target {list(got)}")
+        raise ValueError(
+            f"{called_function() or op}: the batch of the input {list(shape)} does not go with the target {list(got)}; there "
+            "is one target for each row of the input"
+        )
     elif shape[2:] != got[1:]:
         raise RuntimeError(f"{op}: the target of an input {list(shape)} is {[shape[0], *shape[2:]]}, got {list(got)}")
     if weight is not None:
@@ -71,7 +73,12 @@ def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
         return target
     if d == np.uint8:
         return cast(target, dtype=_INT64)
-    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}")
+    remedy = "convert it with .long()"
+    if d.kind == "f":
+        remedy += ", or give probabilities in the shape of the input"
+    raise RuntimeError(
+        f"{called_function() or op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}; {remedy}"
+    )
 
 
 def nll_loss(
@@ -205,15 +212,7 @@ def _rows(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     return x, y
 
 
-def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The mean over classes of max(0, margin - input[target] + input[class])^p, the target's own class left out."""
-    op = "multi_margin_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
-    if p not in (1, 2):
-        raise ValueError(f"{op}: p must be 1 or 2, got {p}")
+def _class_rows(op: str, input: Any, target: Any, weight: Any) -> tuple[Any, ...]:
     x, y = _rows(op, input, target)
     shape = tuple(shape_of(x)) or (1,)
     if len(shape) == 1:  # one row, whose loss has the shape of its target
@@ -225,26 +224,26 @@ def multi_margin_loss(
         if len(shape_of(weight)) != 1:
             raise ValueError(f"{op}: the weights must be a vector, got shape {list(shape_of(weight))}")
         refused_weights(op, weight, shape[-1], dtype_of(x))
-    if given == ():
-        shape = shape[1:]
-    x = reshape(x, shape=shape)
-    return lc.multi_margin_loss(x, y, weight, reduction=reduction, p=int(p), margin=float(margin))
+    return reshape(x, shape=shape[1:] if given == () else shape), y, weight
 
 
-def multilabel_margin_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
-    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over the labels, which -1 ends."""
-    op = "multilabel_margin_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+def _label_lists(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     x, y = _rows(op, input, target)
     shape = tuple(shape_of(x)) or (1,)
     if shape != (tuple(shape_of(y)) or (1,)):
         raise RuntimeError(f"{op}: input {list(shape_of(x))} and target {list(shape_of(y))} must have one shape")
     if not shape_of(x) or not shape_of(y):
         x, y = reshape(x, shape=shape), reshape(y, shape=shape)
-    return lc.multilabel_margin_loss(x, y, reduction=reduction)
+    return x, y
 
+
+multi_margin_loss = loss(
+    "multi_margin_loss", f"input, target, p=1, margin=1.0, weight=None, {ENDS}", formulas.MULTI_MARGIN, _class_rows,
+    checks="p in {1, 2}",
+)  # fmt: skip
+multilabel_margin_loss = loss(
+    "multilabel_margin_loss", f"input, target, {ENDS}", formulas.MULTILABEL_MARGIN, _label_lists
+)
 
 # ------------------------------------------------------------------------------------------ CTC
 
@@ -253,12 +252,7 @@ def _lengths(op: str, name: str, x: Any, n: int) -> np.ndarray:
     plain = np.asarray(concrete(op, x) if isinstance(x, Value) else x)
     if plain.dtype.kind not in "iu":
         raise RuntimeError(f"{op}: {name} must be integers")
-    plain = plain.reshape(-1).astype(np.int64)
-    if plain.shape != (n,):
-        raise RuntimeError(f"{op}: {name} must hold one length for each of {n} elements, got {plain.shape[0]}")
-    if (plain < 0).any():
-        raise RuntimeError(f"{op}: {name} must not be negative")
-    return plain
+    return lengths(op, name, plain, n, RuntimeError)
 
 
 def ctc_loss(
@@ -286,19 +280,13 @@ def ctc_loss(
         ("input_lengths", input_lengths), ("target_lengths", target_lengths)))  # fmt: skip
     if (frames > duration).any():
         raise RuntimeError(f"{op}: input_lengths must not exceed the {duration} frames, got {int(frames.max())}")
-    losses = ctc.ctc_loss(x, _label_rows(op, targets, counts, n, blank), frames, counts,
-                          zero_infinity=bool(zero_infinity), normalised=True)  # fmt: skip
-    if zero_infinity:
-        losses = where(equal(losses, number(np.inf, losses)), number(0, losses), losses)
-    if single:
-        losses = reshape(losses, shape=())
-    if reduction == "mean":
-        losses = divide(losses, np.maximum(counts, 1).astype(dtype_of(x)).reshape(() if single else (n,)))
-    return reduced(losses, reduction)
+    losses = formulas.ctc(x, _label_rows(op, targets, counts, n), frames, counts, blank=blank, reduction=reduction,
+                          zero_infinity=zero_infinity, drops=True)  # fmt: skip
+    return reshape(losses, shape=()) if single and reduction == "none" else losses
 
 
-def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -> np.ndarray:
-    """Targets as rows of equal length, with blanks between."""
+def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int) -> np.ndarray:
+    """Targets as rows of equal length."""
     labels = concrete(op, tensor_argument(op, targets))
     if labels.dtype.kind not in "iu":
         raise RuntimeError(f"{op}: targets must be integers, got {FROM_NUMPY[labels.dtype]}")
@@ -314,7 +302,7 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -
         raise RuntimeError(f"{op}: targets must be at least [{n}, {longest}], got {list(labels.shape)}")
     else:
         rows[:] = labels[:, :longest]
-    return ctc.with_blanks(rows, blank)
+    return rows
 
 
 # ------------------------------------------------------------------------------------------ torch's own forms
@@ -322,8 +310,14 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -
 _BY_NUMBER = {1: "mean", 2: "sum"}
 
 
-def _numbered(f: Any, order: tuple[str, ...]) -> Any:
-    """The form of a loss in `torch`, whose reduction is a number: 1 mean, 2 sum, 0 (the default) and any other none."""
+_OLD = ("size_average", "reduce", "reduction")
+
+
+def _numbered(f: Any, *last: str) -> Any:
+    """The form of a loss in `torch`, whose reduction is a number: 1 mean, 2 sum, 0 (the default) and any other none; it takes
+    the reduction behind all others but `last`."""
+    taken = [n for n in f.__code__.co_varnames[: f.__code__.co_argcount] if n not in (*_OLD, *last)]
+    order = [*taken, "reduction", *(n for n in last if n != "log_target")]
 
     def function(*args: Any, **kwargs: Any) -> Any:
         given = {"reduction": 0, **dict(zip(order, args)), **kwargs}
@@ -337,21 +331,9 @@ def _numbered(f: Any, order: tuple[str, ...]) -> Any:
     return defined(f.__name__, function, f.__doc__)
 
 
-def _register() -> None:
-    from . import _losses as L
-
-    pairs, three = ("input", "target"), ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction")
-    for f, order in (
-        (L.cosine_embedding_loss, ("input1", "input2", "target", "margin", "reduction")),
-        (L.margin_ranking_loss, ("input1", "input2", "target", "margin", "reduction")),
-        (L.hinge_embedding_loss, (*pairs, "margin", "reduction")),
-        (L.triplet_margin_loss, three),
-        (L.kl_div, (*pairs, "reduction")),
-        (L.poisson_nll_loss, (*pairs, "log_input", "full", "eps", "reduction")),
-        (L.binary_cross_entropy_with_logits, (*pairs, "weight", "pos_weight", "reduction")),
-        (ctc_loss, ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity")),
-    ):
-        FUNCTIONS[f.__name__] = _numbered(f, order)
-
-
-_register()
+for _f in (
+    L.cosine_embedding_loss, L.margin_ranking_loss, L.hinge_embedding_loss, L.triplet_margin_loss, L.poisson_nll_loss,
+    L.binary_cross_entropy_with_logits,
+):  # fmt: skip
+    FUNCTIONS[_f.__name__] = _numbered(_f)
+FUNCTIONS.update(kl_div=_numbered(L.kl_div, "log_target"), ctc_loss=_numbered(ctc_loss, "zero_infinity"))

@@ -1,4 +1,4 @@
-"""Affine maps, embeddings, padding, and rearrangements of channels and patches."""
+"""Affine maps, embeddings, one-hot rows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 from ....._state import state
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
-from .....learn.layers import shuffles
 from .....learn.layers.embedding import one_hot_rows, renormalise
 from .....ops import comparison as cp
 from .....ops import contraction as ct
 from .....ops import indexing as ix
-from .....ops import manipulation as mp
 from .....ops import reduction as rd
 from .....ops import scatter_reduce as sr
 from .....ops import selection as sel
@@ -23,28 +21,20 @@ from .....ops import structural as st
 from .....ops.sorting import pick
 from ... import _matmul
 from ..._api import api
-from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._indexing import INDEX_DTYPES
 from ..._matmul import bilinear
-from ..._promote import number_array
 from ..._tensor import Tensor, from_array
 
-__all__ = [
-    "bilinear", "channel_shuffle", "embedding", "embedding_bag", "fold", "linear", "native_channel_shuffle", "one_hot",
-    "pad", "pixel_shuffle", "pixel_unshuffle", "unfold",
-]  # fmt: skip
+__all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
 
 _ndarray = np.ndarray
 _affine = ct.affine.prim.bind
 _project = ct.project.prim.bind
 
-NAMES.update(
-    embedding="EmbeddingBackward0", im2col="Im2ColBackward0", col2im="Col2ImBackward0",
-    pad_constant="ConstantPadNdBackward0",
-)  # fmt: skip
+NAMES.update(embedding="EmbeddingBackward0")
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -78,9 +68,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     have, shape = tuple(shape_of(input)), tuple(shape_of(weight))
     if len(shape) not in (1, 2) or not have or have[-1] != shape[-1]:
         raise RuntimeError(
-            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last "
-            "size must be "
-            "the input's"
+            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last size must be "
+            f"the input's: {have[-1] if have else 'it has none'} (a layer's in_features)"
         )
     if len(shape) == 1:
         out = _matmul.matmul(input, weight)
@@ -106,7 +95,9 @@ def _indices(op: str, x: Any) -> Any:
     if not isinstance(x, Value):
         raise TypeError(f"{op}: the indices must be a tensor, got {type(x).__name__}")
     if dtype_of(x) not in INDEX_DTYPES:
-        raise RuntimeError(f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}")
+        raise RuntimeError(
+            f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}; convert them with .long()"
+        )
     return x._a if x._level == 0 and type(x._a) is _ndarray else x
 
 
@@ -272,165 +263,3 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     elif labels.max() >= num_classes:
         raise RuntimeError(f"one_hot: label {int(labels.max())} is no class among {num_classes}")
     return from_array(one_hot_rows(labels, num_classes, np.int64))
-
-
-# ------------------------------------------------------------------------------------------ padding
-
-
-def _widths(op: str, pad: Any, n: int) -> tuple[tuple[int, int], ...]:
-    """PyTorch's flat widths, the last dimension first, as (before, after) for each dimension."""
-    flat = [integer(op, "a width", w) for w in pad]
-    if len(flat) % 2:
-        raise RuntimeError(f"{op}: widths come in pairs (before, after), got {len(flat)}")
-    if len(flat) > 2 * n:
-        raise RuntimeError(f"{op}: {len(flat) // 2} pairs of widths for a tensor of {n} dimensions")
-    pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
-    return ((0, 0),) * (n - len(pairs)) + tuple(reversed(pairs))
-
-
-@api("constant_pad_nd", method=False)
-def _constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """The tensor surrounded by a number; negative widths take elements away."""
-    shape = tuple(shape_of(input))
-    widths = _widths("pad", pad, len(shape))
-    d = dtype_of(input)  # the number passes through float64, which no unsigned dtype takes when negative
-    number = 0 if value is None else number_array("pad", float(value) if d.kind == "u" else value, d).item()
-    return mp.pad_constant(input, widths=widths, value=number)
-
-
-_NAMES = {
-    mp.REFLECT: "ReflectionPad{}DBackward0", mp.REPLICATE: "ReplicationPad{}DBackward0", mp.CIRCULAR: "CopySlices",
-}  # fmt: skip
-
-
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """The tensor with elements added at the ends of its last dimensions (the last one first in `pad`).
-
-    mode: "constant" (`value`), "reflect", "replicate" or "circular". Raises RuntimeError for widths that do not fit.
-    """
-    if mode == "constant":
-        return _constant_pad(input, pad, value)
-    if mode not in mp.MODES:
-        raise NotImplementedError(f"pad: mode must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}")
-    if value is not None and value != 0:
-        raise RuntimeError(f"pad: mode {mode!r} takes no value")
-    shape = tuple(shape_of(input))
-    pairs = len(pad) // 2
-    if len(pad) % 2 or not 1 <= pairs <= 3 or len(shape) not in (pairs + 1, pairs + 2):
-        raise NotImplementedError(
-            f"pad: mode {mode!r} pads the last 1, 2 or 3 dimensions of a tensor that has one or two more; got "
-            f"{len(pad)} widths for shape {list(shape)}"
-        )
-    widths = _widths("pad", pad, len(shape))
-    for i, (n, (lo, hi)) in enumerate(zip(shape, widths)):
-        if not (lo or hi):
-            continue
-        most = {mp.REFLECT: n - 1, mp.CIRCULAR: n}.get(mode)
-        if (most is not None and max(lo, hi) > most) or n + lo + hi < 1 or n == 0:
-            raise RuntimeError(f"pad: widths {lo} and {hi} do not fit dimension {i} of size {n} with mode {mode!r}")
-    return show_as(mp.pad_edges(input, widths=widths, mode=mode), _NAMES[mode].format(pairs))
-
-
-# ------------------------------------------------------------------------------------------ channels and pixels
-
-
-@api(method=False)
-def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Channels moved into space: (..., c·r², h, w) to (..., c, h·r, w·r)."""
-    shape, r = tuple(shape_of(input)), upscale_factor
-    if len(shape) < 3:
-        raise RuntimeError(f"pixel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
-    if r <= 0 or shape[-3] % (r * r):
-        raise RuntimeError(f"pixel_shuffle: {shape[-3]} channels are no multiple of the square of {r}")
-    return show_as(shuffles.pixel_shuffle(input, r), "PixelShuffleBackward0")
-
-
-@api(method=False)
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Space moved into channels: (..., c, h·r, w·r) to (..., c·r², h, w)."""
-    shape, r = tuple(shape_of(input)), downscale_factor
-    if len(shape) < 3:
-        raise RuntimeError(f"pixel_unshuffle: wanted at least 3 dimensions, got {len(shape)}")
-    if r <= 0 or shape[-1] % r or shape[-2] % r:
-        raise RuntimeError(f"pixel_unshuffle: an image of {shape[-2]} by {shape[-1]} is no multiple of {r}")
-    return show_as(shuffles.pixel_unshuffle(input, r), "PixelUnshuffleBackward0")
-
-
-@api(method=False)
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels (dimension 1) of `groups` groups dealt out in turn."""
-    shape = tuple(shape_of(input))
-    if len(shape) < 3:
-        raise RuntimeError(f"channel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
-    if groups <= 0 or shape[1] % groups:
-        raise RuntimeError(f"channel_shuffle: {shape[1]} channels cannot be divided into {groups} groups")
-    return show_as(shuffles.channel_shuffle(input, groups), "ChannelShuffleBackward0")
-
-
-api("native_channel_shuffle", method=False)(channel_shuffle)
-native_channel_shuffle = channel_shuffle
-
-
-def _pair(op: str, name: str, x: Any) -> tuple[int, int]:
-    pair = (x, x) if isinstance(x, int) else tuple(x)
-    if len(pair) == 1:
-        pair = pair * 2
-    if len(pair) != 2:
-        raise RuntimeError(f"{op}: {name} must be an int or two, got {x!r}")
-    return integer(op, name, pair[0]), integer(op, name, pair[1])
-
-
-def _geometry(op: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> dict[str, tuple[int, int]]:
-    given = {
-        "kernel": _pair(op, "kernel_size", kernel_size), "dilation": _pair(op, "dilation", dilation),
-        "padding": _pair(op, "padding", padding), "stride": _pair(op, "stride", stride),
-    }  # fmt: skip
-    for name, pair in given.items():
-        if min(pair) < (0 if name == "padding" else 1):
-            wanted = "not negative" if name == "padding" else "positive"
-            raise RuntimeError(f"{op}: {name} must be {wanted}, got {pair}")
-    return given
-
-
-def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The patches of images (n, c, h, w) as columns (n, c·kh·kw, number of patches); `n` may be absent."""
-    given = _geometry("unfold", kernel_size, dilation, padding, stride)
-    shape = tuple(shape_of(input))
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise RuntimeError(f"unfold: wanted images (n, c, h, w) or one (c, h, w), got shape {list(shape)}")
-    counts = _patches(shape[-2:], given)
-    if min(counts) < 1:
-        raise RuntimeError(f"unfold: windows of {given['kernel']} do not fit images of {shape[-2]} by {shape[-1]}")
-    if len(shape) == 3:
-        out = mp.im2col(st.reshape(input, shape=(1, *shape)), **given)
-        return show_as(st.reshape(out, shape=tuple(shape_of(out))[1:]), "Im2ColBackward0")
-    return mp.im2col(input, **given)
-
-
-def _patches(size: tuple[int, ...], given: dict[str, tuple[int, int]]) -> tuple[int, int]:
-    first, second = (
-        mp.window_count(size[i] + 2 * given["padding"][i], given["kernel"][i], given["stride"][i], given["dilation"][i])
-        for i in (0, 1)
-    )
-    return first, second
-
-
-def fold(
-    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Tensor:
-    """Columns of patches (n, c·kh·kw, number of patches) added up to images (n, c, *output_size); `n` may be absent."""
-    given = _geometry("fold", kernel_size, dilation, padding, stride)
-    size = _pair("fold", "output_size", output_size)
-    shape = tuple(shape_of(input))
-    if len(shape) not in (2, 3):
-        raise RuntimeError(f"fold: wanted columns (n, c·kh·kw, patches) or without n, got shape {list(shape)}")
-    area = given["kernel"][0] * given["kernel"][1]
-    if shape[-2] % area:
-        raise RuntimeError(f"fold: {shape[-2]} rows are no multiple of the {area} elements of a window")
-    counts = _patches(size, given)
-    if min(counts) < 1 or counts[0] * counts[1] != shape[-1]:
-        raise RuntimeError(f"fold: images of {size} have {counts[0] * counts[1]} patches, got {shape[-1]} columns")
-    if len(shape) == 2:
-        out = mp.col2im(st.reshape(input, shape=(1, *shape)), size=size, **given)
-        return show_as(st.reshape(out, shape=tuple(shape_of(out))[1:]), "Col2ImBackward0")
-    return mp.col2im(input, size=size, **given)

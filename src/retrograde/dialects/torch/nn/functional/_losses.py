@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .....core.unwrap import constant as fixed
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
 from .....learn.losses import reduced
@@ -19,7 +18,8 @@ from .....ops import loss as ls
 from .....ops import reduction as rd
 from .....ops.comparison import equal, not_equal
 from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
-from .....ops.structural import broadcast_to, cast, reshape
+from .....ops.structural import broadcast_to, cast
+from ...._shared.losses import Losses, one_shape, variance
 from ..._api import METHODS
 from ..._dtype import FROM_NUMPY, promote_types
 from ..._elementwise import tensor_argument
@@ -51,10 +51,15 @@ def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str
     return meant
 
 
-def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction that is meant; raises ValueError for an unknown one."""
+def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str, *more: str) -> str:
+    """The reduction that is meant, which may be one of `more` too; raises ValueError for an unknown one."""
     reduction = old_reduction(size_average, reduce, reduction)
-    return reduction if reduction in _REDUCTIONS else formulas.check_reduction(op, reduction)
+    if more and reduction == "mean":
+        warnings.warn(
+            f"{op}: reduction='mean' divides by all elements; the divergence is what reduction='batchmean' gives",
+            stacklevel=3,
+        )
+    return reduction if reduction in _REDUCTIONS else formulas.check_reduction(op, reduction, *more)
 
 
 def number(value: float, like: Any) -> np.ndarray:
@@ -74,7 +79,11 @@ def _alike(input: Any, target: Any) -> bool:
         return False
     x, y = input._a, target._a
     return (
-        type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape and x.dtype.kind == "f"
+        type(x) is _ndarray
+        and type(y) is _ndarray
+        and x.dtype is y.dtype
+        and x.shape == y.shape
+        and x.dtype.kind == "f"
     )
 
 
@@ -182,51 +191,37 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return losses if dtype_of(losses) == d else cast(losses, dtype=d)
 
 
-def soft_margin_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
-    """log(1 + exp(-target * input)) for targets 1 and -1."""
-    reduction = reduction_name("soft_margin_loss", size_average, reduce, reduction)
-    x, y = tensor_argument("soft_margin_loss", input), tensor_argument("soft_margin_loss", target)
-    floats_only("soft_margin_loss", x)
-    y = fixed(to_dtype(y, FROM_NUMPY[dtype_of(x)]))  # PyTorch has no derivative by the target
-    return ls.soft_margin_loss(*broadcast("soft_margin_loss", x, y), reduction=reduction)
+def _as_input(op: str, input: Any, target: Any) -> list[Any]:
+    x, y = tensor_argument(op, input), tensor_argument(op, target)
+    floats_only(op, x)
+    return broadcast(op, x, to_dtype(y, FROM_NUMPY[dtype_of(x)]))
 
+
+_OLD = "size_average: bool | None = None, reduce: bool | None = None"
+ENDS = f"{_OLD}, reduction='mean'"
+loss = Losses(reduction_name, asks="size_average, reduce, reduction")
+soft_margin_loss = loss(
+    "soft_margin_loss", f"input, target, {ENDS}", formulas.SOFT_MARGIN, _as_input, constant="target"
+)
 
 # ------------------------------------------------------------------------------------------ probabilities
 
 
-def binary_cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The cross entropy of probabilities and targets in [0, 1]."""
-    op = "binary_cross_entropy"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+def _probabilities(op: str, input: Any, target: Any, weight: Any) -> tuple[Any, ...]:
     x, y = tensor_argument(op, input), tensor_argument(op, target)
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    one_shape(op, x, y, ("input", "target"))
     if dtype_of(x) != dtype_of(y):
         raise RuntimeError(f"{op}: the target must have the input's dtype {FROM_NUMPY[dtype_of(x)]}, got "
                            f"{FROM_NUMPY[dtype_of(y)]}")  # fmt: skip
     floats_only(op, x)
-    if weight is not None:
-        weight = broadcast(op, weight, x)[0]
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=-100.0)
+    return x, y, None if weight is None else broadcast(op, weight, x)[0]
 
 
-def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean", pos_weight: Any = None,
-) -> Any:  # fmt: skip
-    """The cross entropy of the sigmoids of the input and targets in [0, 1]; positive targets may weigh pos_weight."""
-    op = "binary_cross_entropy_with_logits"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+def _logits(op: str, input: Any, target: Any, weight: Any, pos_weight: Any) -> tuple[Any, ...]:
     if weight is None and pos_weight is None and _alike(input, target):
-        return ls.binary_cross_entropy_with_logits(input, target, None, None, reduction=reduction)
+        return input, target, None, None
     x, y = tensor_argument(op, input), tensor_argument(op, target)
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    one_shape(op, x, y, ("input", "target"))
     if dtype_of(y).kind in "iub":
         raise RuntimeError(f"{op}: the target must be floating, got {FROM_NUMPY[dtype_of(y)]}; convert it first")
     given = [t for t in (weight, pos_weight) if t is not None]
@@ -242,69 +237,43 @@ def binary_cross_entropy_with_logits(
                 raise RuntimeError(
                     f"{op}: {name} {list(shape_of(t))} does not broadcast with the input {list(shape_of(x))}"
                 ) from None
-    return ls.binary_cross_entropy_with_logits(x, y, weight, pos_weight, reduction=reduction)
+    return x, y, weight, pos_weight
 
 
-def kl_div(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-    log_target: bool = False,
-) -> Any:  # fmt: skip
-    """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
-    op = "kl_div"
-    if reduction != "batchmean" or size_average is not None or reduce is not None:
-        reduction = reduction_name(op, size_average, reduce, reduction)
-    if reduction == "mean":
-        warnings.warn(
-            "kl_div: reduction='mean' divides by all elements; the divergence is what reduction='batchmean' gives",
-            stacklevel=2,
-        )
-    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
-    return formulas.divergence(formulas.kl_divergence(x, y, log_target), reduction, op, tuple(shape_of(input)))
+def _pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:
+    return pair(op, tensor_argument(op, input), tensor_argument(op, target))
 
 
-def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
-    eps: float = 1e-08, reduce: bool | None = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
-    op = "poisson_nll_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = (floated(a) for a in pair(op, tensor_argument(op, input), tensor_argument(op, target)))
-    return reduced(formulas.poisson_nll(x, y, log_input, full, eps), reduction)
-
-
-def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-06, reduction: str = "mean"
-) -> Any:
-    """The negative log likelihood of a Gaussian with mean `input` and variance `var` (at least eps)."""
-    op = "gaussian_nll_loss"
-    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
+def _gaussian(op: str, input: Any, target: Any, var: Any) -> tuple[Any, ...]:
+    x, y = _pair(op, input, target)
     shape = tuple(shape_of(input))
-    if isinstance(var, Value):
-        sv = tuple(shape_of(var))
-        if sv != shape:
-            if sv == shape[:-1]:
-                var = reshape(var, shape=(*sv, 1))
-            elif len(sv) != len(shape) or [n for n, m in zip(sv, shape) if n != m] != [1]:
-                raise ValueError(f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in one dim")
-        x, var = pair(op, x, var)
-        y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
-    else:
+    if not isinstance(var, Value):
         if var < 0:
             raise ValueError(f"{op}: var must not be negative, got {var}")
-        var = np.full(shape, var, dtype_of(x))
-    plain = var if isinstance(var, _ndarray) else var.detach()
-    if bool((plain < 0).any()):
-        raise ValueError(f"{op}: var must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction, op)
+        return x, y, np.full(shape, var, dtype_of(x))
+    x, var = pair(op, x, variance(op, var, shape, "var", anywhere=True))
+    if dtype_of(var).kind == "c":
+        raise NotImplementedError(f"{op}: not defined for complex tensors, got {FROM_NUMPY[dtype_of(var)]}")
+    return x, to_dtype(y, FROM_NUMPY[dtype_of(x)]), var
 
+
+binary_cross_entropy = loss("binary_cross_entropy", f"input, target, weight=None, {ENDS}", formulas.BINARY_CROSS_ENTROPY,
+                            _probabilities, lowest=-100.0)  # fmt: skip
+binary_cross_entropy_with_logits = loss(
+    "binary_cross_entropy_with_logits", f"input, target, weight=None, {ENDS}, pos_weight=None",
+    formulas.BINARY_CROSS_ENTROPY_WITH_LOGITS, _logits,
+)  # fmt: skip
+kl_div = loss("kl_div", f"input, target, {ENDS}, log_target=False", formulas.KL_DIVERGENCE, _pair)
+poisson_nll_loss = loss(
+    "poisson_nll_loss", "input, target, log_input=True, full=False, size_average: bool | None = None, eps=1e-08, "
+    "reduce: bool | None = None, reduction='mean'", formulas.POISSON_NLL,
+    lambda op, input, target: map(floated, _pair(op, input, target)),
+)  # fmt: skip
+gaussian_nll_loss = Losses(formulas.check_reduction)(
+    "gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", formulas.GAUSSIAN_NLL, _gaussian
+)
 
 # ------------------------------------------------------------------------------------------ margins
-
-
-def _hinged(losses: Any, reduction: str) -> Any:
-    """Losses that end with a maximum, reduced."""
-    return reduced(show_as(losses, "ClampMinBackward0"), reduction)
 
 
 def margin_ranking_loss(
@@ -324,28 +293,15 @@ def margin_ranking_loss(
     if d.category < 2:  # whole numbers are subtracted and multiplied as such
         return reduced(METHODS["clamp_min"](-target * (x - y) + float(margin), 0), reduction)
     x, y, target = (to_dtype(t, d) for t in (x, y, target))
-    return _hinged(formulas.margin_ranking(x, y, target, margin), reduction)
+    return reduced(_shown(formulas.margin_ranking(x, y, target, margin)), reduction)
 
 
-def hinge_embedding_loss(
-    input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
-    op = "hinge_embedding_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+def _masked(op: str, input: Any, target: Any) -> tuple[Any, ...]:
     x = tensor_argument(op, input)
-    near, apart = (not_equal(target, constant(label, dtype_of(target))) for label in (-1, 1))
-    return reduced(formulas.hinge_embedding(x, near, apart, margin), reduction)
+    return x, *(not_equal(target, constant(label, dtype_of(target))) for label in (-1, 1))
 
 
-def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1."""
-    op = "cosine_embedding_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+def _vectors(op: str, input1: Any, input2: Any, target: Any) -> tuple[Any, ...]:
     ndim = len(shape_of(target))
     sizes = [tuple(shape_of(tensor_argument(op, x))) for x in (input1, input2)]
     if ndim > 1:
@@ -353,63 +309,56 @@ def cosine_embedding_loss(
     if any(len(s) != ndim + 1 for s in sizes):
         raise RuntimeError(f"{op}: a target of {ndim} dimensions goes with inputs of {ndim + 1}, got shapes "
                            f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
-    x, y = pair(op, input1, input2)
-
-    def inner(a: Any, b: Any, axis: int) -> Any:
-        return floated(rd.sum(widest(multiply(a, b)), axis=(axis,), keepdims=False))
-
-    near, apart = (equal(target, constant(label, dtype_of(target))) for label in (1, -1))
-    tiny = float(np.float32(1e-12))  # PyTorch keeps this constant in single precision
-    return reduced(formulas.cosine_embedding(x, y, ndim, near, apart, margin, tiny, inner=inner), reduction)
+    return *pair(op, input1, input2), ndim, *(equal(target, constant(label, dtype_of(target))) for label in (1, -1))
 
 
-def _triplet(
-    op: str, distance: Callable[[Any, Any], Any], anchor: Any, positive: Any, negative: Any, margin: float, swap: bool,
-    reduction: str,
-) -> Any:  # fmt: skip
-    if margin <= 0:
-        raise ValueError(f"{op}: margin must be positive, got {margin}")
+def _widely(a: Any, b: Any, axis: int) -> Any:
+    return floated(rd.sum(widest(multiply(a, b)), axis=(axis,), keepdims=False))
+
+
+hinge_embedding_loss = loss(
+    "hinge_embedding_loss", f"input, target, margin=1.0, {ENDS}", formulas.HINGE_EMBEDDING, _masked
+)
+cosine_embedding_loss = loss(
+    "cosine_embedding_loss", f"input1, input2, target, margin: float = 0, {ENDS}", formulas.COSINE_EMBEDDING, _vectors,
+    inner=_widely, tiny=float(np.float32(1e-12)),  # PyTorch keeps this constant in single precision
+)  # fmt: skip
+
+
+def _three(op: str, anchor: Any, positive: Any, negative: Any) -> tuple[Any, ...]:
     ranks = [len(shape_of(tensor_argument(op, x))) for x in (anchor, positive, negative)]
     if len(set(ranks)) != 1:
         raise RuntimeError(f"{op}: anchor, positive and negative must have the same number of dimensions, got {ranks}")
-    losses = formulas.triplet(
-        distance, anchor, positive, negative, margin, swap, pair=lambda near, far: pair(op, near, far)
-    )
-    return _hinged(losses, reduction)
+    return anchor, positive, negative
 
 
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-06,
-    swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
-    reduction = reduction_name("triplet_margin_loss", size_average, reduce, reduction)
-    return _triplet("triplet_margin_loss", lambda x, y: pairwise_distance(x, y, p, eps), anchor, positive, negative, margin,
-                    swap, reduction)  # fmt: skip
+def _shown(losses: Any) -> Any:
+    return show_as(losses, "ClampMinBackward0")
 
 
-def triplet_margin_with_distance_loss(
-    anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
-    margin: float = 1.0, swap: bool = False, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for a distance function d."""
-    op = "triplet_margin_with_distance_loss"
-    reduction = reduction_name(op, None, None, reduction)
-    return _triplet(op, distance_function or pairwise_distance, anchor, positive, negative, margin, swap, reduction)
+triplet_margin_loss = loss(
+    "triplet_margin_loss", f"anchor, positive, negative, margin=1.0, p: float = 2, eps=1e-06, swap=False, {ENDS}",
+    formulas.TRIPLET, _three, checks="margin > 0", shown=_shown, distance=pairwise_distance,
+    pair=functools.partial(pair, "triplet_margin_loss"),
+)  # fmt: skip
+triplet_margin_with_distance_loss = Losses(formulas.check_reduction, called={"distance_function": "distance"})(
+    "triplet_margin_with_distance_loss", "anchor, positive, negative, *, distance_function: Callable[[Any, Any], Any] | None = "
+    "None, margin=1.0, swap=False, reduction='mean'", formulas.TRIPLET, _three, checks="margin > 0", shown=_shown,
+    standard=pairwise_distance, pair=functools.partial(pair, "triplet_margin_with_distance_loss"),
+)  # fmt: skip
 
 
-def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """The binary cross entropy of the sigmoids of the input, averaged over the last dimension."""
-    op = "multilabel_soft_margin_loss"
-    reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = pair(op, tensor_argument(op, input), tensor_argument(op, target))
-    if weight is not None:
-        d = result_dtype(x, weight)
-        x, y, weight = (to_dtype(t, d) for t in (x, y, weight))
-    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction)
+def _labelled(op: str, input: Any, target: Any, weight: Any) -> tuple[Any, ...]:
+    x, y = _pair(op, input, target)
+    if weight is None:
+        return x, y, None
+    d = result_dtype(x, weight)
+    return to_dtype(x, d), to_dtype(y, d), to_dtype(weight, d)
+
+
+multilabel_soft_margin_loss = loss(
+    "multilabel_soft_margin_loss", f"input, target, weight=None, {ENDS}", formulas.MULTILABEL_SOFT_MARGIN, _labelled
+)
 
 
 def refused_weights(op: str, weight: Any, classes: int, dtype: Any) -> None:

@@ -42,7 +42,8 @@ def _channels(op: str, x: Any, **vectors: Any) -> int:
     for name, v in vectors.items():
         if v is not None and tuple(shape_of(tensor_argument(op, v, name))) != (shape[1],):
             raise RuntimeError(
-                f"{op}: {name} must have one entry for each of the {shape[1]} channels, got shape {tuple(shape_of(v))}"
+                f"{op}: {name} must have one entry for each of the {shape[1]} channels, got shape {tuple(shape_of(v))}; a "
+                "layer's num_features is the input's size along axis 1"
             )
     return shape[1]
 
@@ -200,7 +201,9 @@ def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) 
         if v is not None and tuple(shape_of(v)) != wanted:
             raise RuntimeError(f"{op}: {name} must have the shape {wanted}, got {tuple(shape_of(v))}")
     if shape[-len(wanted) :] != wanted:
-        raise RuntimeError(f"{op}: normalized_shape {wanted} is not the end of the input's shape {shape}")
+        raise RuntimeError(
+            f"{op}: normalized_shape {wanted} is not the end of the input's shape {shape}; it is the sizes of the last axes"
+        )
     return wanted
 
 

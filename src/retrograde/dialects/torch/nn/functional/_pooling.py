@@ -11,7 +11,6 @@ import numpy as np
 
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
-from .....ops import pooling as pl
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
 from ..._api import FUNCTIONS, METHODS, api
@@ -19,7 +18,7 @@ from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._memory import in_format_of
-from ._sizes import check_kind, per_axis, planned, squeezed, unsqueezed
+from ._sizes import check_kind, per_axis, planned
 
 
 def _of_axes(stem: str, suffix: str = "Backward0") -> Callable[[Any], str]:
@@ -255,8 +254,7 @@ def _fractional(op: str, axes: int) -> Any:
         if output_size is None and output_ratio is None:
             raise ValueError(f"{op}: output_size or output_ratio is needed")
         if output_size is None:
-            ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
-            parts = tuple(int(n * r) for n, r in zip(size, ratios))
+            parts = windows.fractional_parts(size, output_ratio)
         else:
             parts = per_axis(op, "output_size", output_size, axes)
         for n, k, m in zip(size, kernel, parts):
@@ -287,7 +285,7 @@ fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = map(_wi
 def _unpool(op: str, axes: int) -> Any:
     def unpool(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
                output_size: Any = None) -> Any:  # fmt: skip
-        size = _space(op, input, axes)
+        _space(op, input, axes)
         if not isinstance(indices, Value) or dtype_of(indices) != np.int64:
             raise RuntimeError(f"{op}: indices must be a tensor of int64, as max_pool{axes}d gives them")
         if tuple(shape_of(indices)) != tuple(shape_of(input)):
@@ -297,21 +295,13 @@ def _unpool(op: str, axes: int) -> Any:
         kernel = per_axis(op, "kernel_size", kernel_size, axes)
         steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
         pads = per_axis(op, "padding", padding, axes)
-        default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
-        if output_size is None:
-            target = default
-        else:
-            target = tuple(int(n) for n in output_size)
+        target = None if output_size is None else tuple(int(n) for n in output_size)
+        if target is not None:
             target = target[-axes:] if len(target) == axes + 2 else target
             if len(target) != axes:
                 raise ValueError(f"{op}: output_size must have {axes} or {axes + 2} entries, got {tuple(output_size)}")
-            for m, n, s in zip(target, default, steps):
-                if not n - s < m < n + s:
-                    raise ValueError(f"{op}: output_size {target} is too far from {default}, the size that fits the stride")
-        if axes > 1:
-            return pl.unpool(input, indices, size=target)
-        row = len(shape_of(input)) - 1
-        return squeezed(pl.unpool(unsqueezed(input, row), unsqueezed(indices, row), size=(1, *target)), row)
+        out = windows.unpool(op, input, indices, kernel, steps, pads, target)
+        return out if axes > 1 else show_as(out, "SqueezeBackward1")
 
     return unpool
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from .....core.value import Value, dtype_of, shape_of
 from .....ops import softmax as sm
 from .....ops.elementwise import negative
+from ...._shared.registry import defined
 from ..._api import METHODS, api
 from ..._axes import axis_of, numpy_names
 from ..._dtype import FROM_NUMPY
@@ -44,6 +46,7 @@ def along(op: str, x: Any, dim: Any, dtype: Any, run: Any) -> Any:
 
 @api("softmax", out=True)
 @numpy_names
+@functools.partial(defined, "softmax")
 def softmax_of(input: Any, dim: Any, dtype: Any = None) -> Any:
     """exp(x) divided by its sum along a dimension."""
     return along("softmax", input, dim, dtype, sm.softmax)
@@ -51,6 +54,7 @@ def softmax_of(input: Any, dim: Any, dtype: Any = None) -> Any:
 
 @api("log_softmax", out=True)
 @numpy_names
+@functools.partial(defined, "log_softmax")
 def log_softmax_of(input: Any, dim: Any, dtype: Any = None) -> Any:
     """The logarithm of the softmax along a dimension, without loss of precision."""
     return along("log_softmax", input, dim, dtype, sm.log_softmax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...._shared.documents import documented as _documented
 from . import utils
 from .activation import *
 from .adaptive import AdaptiveLogSoftmaxWithLoss
@@ -30,3 +31,4 @@ from .upsampling import *
 
 # Only the layers: a star import of this package must not carry its files along (`utils` is another thing in torch.nn).
 __all__ = sorted(name for name in globals() if name[0].isupper())  # noqa: PLE0605 - computed from what is imported
+_documented(globals(), __all__, Module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...._shared.layers import shown
 from ..._api import owned
 from ..._creation import empty
 from ..._tensor import Tensor
@@ -60,9 +61,7 @@ class Hardtanh(Module):
         """Elementwise."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"min_val={self.min_val}, max_val={self.max_val}" + ", inplace=True" * self.inplace
+    extra_repr = shown("min_val, max_val, inplace?")
 
 
 ReLU6 = layer(
@@ -108,9 +107,7 @@ class PReLU(Module):
         """Elementwise."""
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        """The number of weights."""
-        return f"num_parameters={self.num_parameters}"
+    extra_repr = shown("num_parameters")
 
 
 class _AlongAxis(Module):

@@ -6,6 +6,8 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+from .....core.unwrap import concrete
+from .....learn.losses import adaptive_logs
 from ..._api import FUNCTIONS
 from ..._tensor import Tensor
 from .. import functional as F
@@ -75,35 +77,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             input_, target_ = input_.unsqueeze(0), target_.unsqueeze(0)
         else:
             raise RuntimeError(f"{op}: target must have 0 or 1 dimensions, got {target_.dim()}")
-        batch = target_.shape[0]
-        output = input_.new_zeros(batch)
-        gather = target_.new_empty(batch)
-        used = 0
-        bounds = [0, *self.cutoffs]
-        for i in range(len(bounds) - 1):
-            low, high = bounds[i], bounds[i + 1]
-            rows = ((target_ >= low) & (target_ < high)).nonzero().squeeze()
-            if rows.numel() == 0:
-                continue
-            if rows.dim() == 0:
-                rows = rows.unsqueeze(0)
-            if i == 0:
-                gather.index_copy_(0, rows, target_[rows])
-            else:
-                relative = target_[rows] - low
-                cluster = self.shortlist_size + i - 1
-                scores = self.tail[i - 1](input_.index_select(0, rows))
-                gather.index_fill_(0, rows, cluster)
-                found = F.log_softmax(scores, dim=1).gather(1, relative.unsqueeze(1))
-                output = output.index_copy(0, rows, found.squeeze(1))
-            used += rows.numel()
-        if used != batch:
+        numbers = concrete(op, target_)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.n_classes:
             raise RuntimeError(
-                f"{op}: targets must lie in [0, {self.n_classes - 1}], got values from {target_.min().item()} to "
-                f"{target_.max().item()}"
+                f"{op}: targets must lie in [0, {self.n_classes - 1}], got values from {numbers.min()} to {numbers.max()}"
             )
-        head = F.log_softmax(self.head(input_), dim=1)
-        output = output + head.gather(1, gather.unsqueeze(1)).squeeze()
+        output = adaptive_logs(input_, numbers, self.head(input_), list(self.tail), [0, *self.cutoffs])
         loss = (-output).mean()
         return _ASMoutput(output.squeeze(0) if single else output, loss)
 

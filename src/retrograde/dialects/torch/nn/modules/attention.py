@@ -40,7 +40,10 @@ class MultiheadAttention(Module):
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
-            raise AssertionError(f"MultiheadAttention: embed_dim {embed_dim} is not divisible by {num_heads} heads")
+            raise AssertionError(
+                f"MultiheadAttention: embed_dim {embed_dim} is not divisible by {num_heads} heads; take a number of heads "
+                f"that divides it, such as {next(k for k in range(num_heads, 0, -1) if embed_dim % k == 0)}"
+            )
         if not self._qkv_same_embed_dim:
             self.q_proj_weight = Parameter(empty((embed_dim, embed_dim), **where))
             self.k_proj_weight = Parameter(empty((embed_dim, self.kdim), **where))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .....tape import mutation
+from ...._shared.layers import shown
 from ..._creation import empty, ones, zeros
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor, from_array
@@ -64,12 +65,7 @@ class _NormBase(Module):
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not say which inputs it takes")
 
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
+    extra_repr = shown("=num_features, eps, momentum, affine, bias!, track_running_stats")
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
@@ -105,7 +101,8 @@ class _BatchNorm(_NormBase):
         else:  # under parametrizations
             weight, bias, mean, var = self.weight, self.bias, self.running_mean, self.running_var
         if training and self.track_running_stats:
-            counter = self.num_batches_tracked
+            name = "num_batches_tracked"
+            counter = buffers[name] if name in buffers else self.num_batches_tracked  # noqa: SIM401 - which is slow
             if counter is not None:
                 self._count_batch(counter)
                 if self.momentum is None:

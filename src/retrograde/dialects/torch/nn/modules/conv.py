@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .....core.value import shape_of
+from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ..._creation import empty
 from ..._tensor import Tensor
@@ -74,23 +75,10 @@ class _ConvNd(Module):
                 bound = 1 / math.sqrt(fan_in)
                 init.uniform_(self.bias, -bound, bound)
 
-    def extra_repr(self) -> str:
-        """The arguments that differ from their defaults."""
-        axes = len(self.kernel_size)
-        parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"]
-        if self.padding != (0,) * axes:
-            parts.append(f"padding={self.padding}")
-        if self.dilation != (1,) * axes:
-            parts.append(f"dilation={self.dilation}")
-        if self.output_padding != (0,) * axes:
-            parts.append(f"output_padding={self.output_padding}")
-        if self.groups != 1:
-            parts.append(f"groups={self.groups}")
-        if self.bias is None:
-            parts.append("bias=False")
-        if self.padding_mode != "zeros":
-            parts.append(f"padding_mode={self.padding_mode}")
-        return ", ".join(parts)
+    extra_repr = shown(
+        "=in_channels, =out_channels, kernel_size, stride, padding?0, dilation?1, output_padding?0, groups?1, bias!?True, "
+        "padding_mode?'zeros'"
+    )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...._shared.layers import shown
 from ..._creation import empty
 from ..._tensor import Tensor
 from .. import functional as F
@@ -55,9 +56,7 @@ class Linear(Module):
             return F.linear(input, parameters["weight"], parameters["bias"])
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+    extra_repr = shown("in_features, out_features, bias!")
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -92,12 +91,7 @@ class Bilinear(Module):
         """The bilinear form of both inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        """The sizes."""
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
+    extra_repr = shown("in1_features, in2_features, out_features, bias!")
 
 
 __all__ = ["Bilinear", "Identity", "Linear", "NonDynamicallyQuantizableLinear"]

@@ -13,6 +13,7 @@ from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds
 from .....learn.modules import indented as _addindent  # noqa: F401 - modules that write their own repr import it here
 from ...._shared import guard
+from ...._shared.registry import misspelt
 from ...._shared.state_dicts import _IncompatibleKeys, collected, new_destination
 from ..._api import Message, near
 from ..._grad_modes import no_grad
@@ -75,7 +76,7 @@ class Module(tree.Tree):
 
     def forward(self, *input: Any) -> Any:
         """Compute the module's result; every module defines it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no forward")
+        raise NotImplementedError(f"{type(self).__name__} defines no forward{misspelt(self, 'forward')}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if guard.several:
@@ -104,9 +105,11 @@ class Module(tree.Tree):
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        own = self.__dict__
+        own.update(state)
         for name in _HOOK_TABLES:
-            self.__dict__.setdefault(name, OrderedDict())
+            if name not in own:
+                own[name] = OrderedDict()
 
     def _check_new(self, op: str, kind: Kind, name: Any) -> None:
         """Raise unless a member of a kind may be registered under a name."""
@@ -148,7 +151,10 @@ class Module(tree.Tree):
     def add_module(self, name: str, module: Module | None) -> None:
         """Make a module (or None) a submodule."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}")
+            unpack = "; unpack it with *" if isinstance(module, (list, tuple)) else ""
+            raise TypeError(
+                f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}{unpack}"
+            )
         self._check_new("add_module", self._tree_kinds.children, name)
         self._modules[name] = hooks.registered("module", self, name, module)
 
@@ -332,7 +338,17 @@ class Module(tree.Tree):
 
     def cuda(self, device: Any = None) -> Module:
         """Raises AssertionError: the dialect computes on the CPU."""
-        raise AssertionError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
+        from ..._size import check_device
+
+        check_device("Module.cuda", "cuda" if device is None else device)
+        return self
+
+    def xpu(self, device: Any = None) -> Module:
+        """Raises AssertionError: the dialect computes on the CPU."""
+        from ..._size import check_device
+
+        check_device("Module.xpu", "xpu" if device is None or isinstance(device, int) else device)
+        return self
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Module:
         """Move to a device without the values: all parameters and buffers are new memory, yet to be filled."""
@@ -415,11 +431,16 @@ class Module(tree.Tree):
         load(self, "", OrderedDict(state_dict))
         if strict:
             if unexpected:
-                errors.insert(0, "not in the module: " + ", ".join(map(repr, unexpected)))
+                errors.insert(0, "not in the module: " + ", ".join(f"{x!r}{near(x, missing)}" for x in unexpected))
             if missing:
                 errors.insert(0, "missing from the state dict: " + ", ".join(map(repr, missing)))
         if errors:
-            raise RuntimeError(f"load_state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+            names = strict and (missing or unexpected)
+            remedy = "rename the entries, or pass strict=False to load what has the same name" if names else "leave these out"
+            raise RuntimeError(
+                f"load_state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)
+                + f"\nbuild the module as it was when the state was saved; else {remedy}"
+            )
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_from_state_dict(

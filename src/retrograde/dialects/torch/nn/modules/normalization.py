@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._shared.layers import shown
 from ..._creation import empty
 from ..._graph_nodes import show_as
 from ..._tensor import Tensor
@@ -73,12 +74,7 @@ class LayerNorm(_Scaling):
             return F.layer_norm(input, self.normalized_shape, parameters["weight"], parameters["bias"], self.eps)
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+    extra_repr = shown("=normalized_shape, eps, elementwise_affine, bias!")
 
 
 class GroupNorm(_Scaling):
@@ -100,12 +96,7 @@ class GroupNorm(_Scaling):
         """(N, C, *size) normalised."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
+    extra_repr = shown("=num_groups, =num_channels, eps, affine, bias!")
 
 
 class RMSNorm(_Scaling):
@@ -126,9 +117,7 @@ class RMSNorm(_Scaling):
         """Of the input's shape."""
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        """The arguments."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+    extra_repr = shown("=normalized_shape, eps, elementwise_affine")
 
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]

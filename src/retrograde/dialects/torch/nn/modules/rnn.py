@@ -11,6 +11,7 @@ import numpy as np
 
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
+from ...._shared.layers import shown
 from ...._shared.registry import defined
 from ... import _autocast
 from ..._api import api
@@ -156,7 +157,7 @@ class RNNBase(Module):
             data, sizes, batch = input, None, input.shape[1]
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got "
+                f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
                 f"{data.shape[-1]}"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
@@ -249,15 +250,9 @@ class RNNBase(Module):
                 data = F.dropout(data, self.dropout, self.training)
         return data, tuple(stacked(rows) for rows in zip(*last))
 
-    def extra_repr(self) -> str:
-        """The sizes and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        for key, default in (("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0),
-                             ("bidirectional", False)):  # fmt: skip
-            value = getattr(self, key)
-            if value != default:
-                text += f", {key}={value}"
-        return text
+    extra_repr = shown(
+        "=input_size, =hidden_size, proj_size?0, num_layers?1, bias?True, batch_first?, dropout?0, bidirectional?"
+    )
 
 
 def _walk(
@@ -364,7 +359,7 @@ class RNNCellBase(Module):
             raise ValueError(f"{name}: wanted an input with 1 or 2 axes, got {input.ndim}")
         if input.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"{name}: the input's last axis must be input_size={self.input_size}, got {input.shape[-1]}"
+                f"{name}: the input's last axis must be the layer's input_size={self.input_size}, got {input.shape[-1]}"
             )
         batched = input.ndim == 2
         if not batched:
@@ -401,13 +396,7 @@ class RNNCellBase(Module):
                 )
         return rec.cell(_MODES[mode], input, states, weights)
 
-    def extra_repr(self) -> str:
-        """The sizes and what differs from the defaults."""
-        text = f"{self.input_size}, {self.hidden_size}"
-        if self.bias is not True:
-            text += f", bias={self.bias}"
-        nonlinearity = getattr(self, "nonlinearity", "tanh")
-        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+    extra_repr = shown("=input_size, =hidden_size, bias?True, nonlinearity?'tanh'")
 
 
 class RNNCell(RNNCellBase):

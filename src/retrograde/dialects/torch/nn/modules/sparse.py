@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._shared.layers import shown
 from ..._creation import empty
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor
@@ -81,20 +82,9 @@ class Embedding(_Table):
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
-    def extra_repr(self) -> str:
-        """The arguments that differ from their defaults."""
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq is not False:
-            parts.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
-        if self.sparse is not False:
-            parts.append("sparse=True")
-        return ", ".join(parts)
+    extra_repr = shown(
+        "=num_embeddings, =embedding_dim, padding_idx?None, max_norm?None, norm_type?2, scale_grad_by_freq?, sparse?"
+    )
 
     @classmethod
     def from_pretrained(
@@ -140,19 +130,9 @@ class EmbeddingBag(_Table):
             self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """The arguments that differ from their defaults."""
-        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        if self.max_norm is not None:
-            parts.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            parts.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq is not False:
-            parts.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
-        parts.append(f"mode={self.mode!r}")
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
-        return ", ".join(parts)
+    extra_repr = shown(
+        "=num_embeddings, =embedding_dim, max_norm?None, norm_type?2, scale_grad_by_freq?, mode%, padding_idx?None"
+    )
 
     @classmethod
     def from_pretrained(

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._creation import full
 from ..._elementwise import tensor_argument
+from ..._size import check_device
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -250,6 +251,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """The causal mask (sz, sz): -inf above the diagonal, 0 elsewhere."""
+        check_device("generate_square_subsequent_mask", device)
         return _causal_mask(sz, dtype)
 
     def _reset_parameters(self) -> None:
