@@ -153,14 +153,18 @@ def _file(place: dict[str, Any]) -> str:
     return f"{re.sub('^.*-packages/', '', place['file'])}:{place['line']}"
 
 
+def _counted(n: int) -> str:
+    return f"{n} difference" + ("s" if n != 1 else "")
+
+
 def _figure(x: float | str) -> str:
     return x if isinstance(x, str) else f"{x:.0e}"
 
 
 def row(pair: Pair, mode: str, answer: dict[str, Any], times: float, mebibytes: int) -> str:
     """A row of the table."""
-    verdict = said(answer)[0] if answer["verdict"] != "different" else f"{len(answer['differences'])} differences"
-    largest = f"{_figure(answer['largest'])} in {answer['largest_in']}"
+    verdict = said(answer)[0] if answer["verdict"] != "different" else _counted(len(answer["differences"]))
+    largest = f"{_figure(answer['largest'])} in {answer['largest_in']}" if answer["largest"] else "0"
     cells = [pair.name, PACKAGES[pair.package], mode, verdict, largest, f"{times:.1f}", str(mebibytes), time.strftime("%Y-%m-%d")]
     return f"| {' | '.join(cells)} |"
 
