@@ -42,16 +42,18 @@ class Judgement:
             elif off is not None and off.relative > self.largest:
                 self.largest, self.largest_in = off.relative, where(result, off)
 
-    def explained(self, result: Result) -> tuple[Finding, Explanation]:
-        """Why a result that is not the same differs."""
+    def explained(self, result: Result | None = None) -> tuple[Finding, Explanation]:
+        """Why a result that is not the same differs; the first one, unless another is asked for."""
+        result = result or self.bad
+        assert result is not None
         explanation = Explanation(self.alignment)
         return only_one_differentiates(self.alignment) or explanation.of(result), explanation
 
     def finding(self) -> Finding:
         """The same where there may be nothing but gradients, of which no more is known than that they differ."""
-        assert self.bad is not None
         if not self.gradients_only:
-            return self.explained(self.bad)[0]
+            return self.explained()[0]
+        assert self.bad is not None
         p, q = self.bad.values
         values = (ABSENT if p is None else p, ABSENT if q is None else q)
         events = (-1 if p is None else self.bad.events[0], -1 if q is None else self.bad.events[1])
