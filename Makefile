@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser editors docs docs-links bench bench-quick conformance opinfo packages clean
+.PHONY: help venv demo check test test-long test-lowest test-processors stub-results fuzz lint browser editors docs docs-links bench bench-quick conformance opinfo packages ports clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ $(PACKAGES)/.installed: pyproject.toml
 
 packages: $(PACKAGES)/.installed ## other people's packages on retrograde, and on PyTorch where RETROGRADE_TORCH_PYTHON names a Python that has it; writes docs/packages.md
 	$(PACKAGES)/bin/python -m tests.packages.run $(if $(ONLY),--only $(ONLY))
+
+ports: $(PACKAGES)/.installed ## `retrograde diff` on models of timm, MindCV and PaddleClas; writes the table of docs/ports.md
+	$(PACKAGES)/bin/python -m tests.ports.run $(if $(ONLY),--only $(ONLY))
 
 clean: ## remove .venv, caches and what the demo and benchmarks wrote
 	rm -rf $(VENV) $(LOWEST) $(PACKAGES) build docs/reference/torch docs/reference/paddle docs/reference/mindspore dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks

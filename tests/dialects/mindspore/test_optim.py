@@ -11,6 +11,8 @@ from dialects.mindspore import optim_cases
 
 from retrograde.dialects import mindspore as ms
 from retrograde.dialects.mindspore import Parameter, Tensor, nn
+from retrograde.dialects.mindspore.boost import GradientAccumulation
+from retrograde.dialects.mindspore.nn.optim.optimizer import opt_init_args_register
 
 RECORD = json.loads(optim_cases.RECORD.read_text())
 
@@ -214,3 +216,35 @@ def test_what_an_optimizer_of_ones_own_finds() -> None:
     optimizer = nn.Optimizer(0.1, [p])
     assert optimizer._parameters[0] is p
     assert optimizer.hyper_map(lambda g: g * 2, (Tensor([3.0]),))[0].asnumpy().tolist() == [6.0]
+
+
+def test_an_optimizer_keeps_what_it_was_made_with() -> None:
+    class Mine(nn.Optimizer):
+        @opt_init_args_register
+        def __init__(self, params: Any, learning_rate: Any = 0.1, weight_decay: float = 0.5, *, mode: str = "x") -> None:
+            super().__init__(learning_rate, params, weight_decay)
+
+        @nn.Optimizer.target.setter  # type: ignore[attr-defined, untyped-decorator]
+        def target(self, value: Any) -> None:
+            self._set_base_target(value)
+
+    parameters = [Parameter(Tensor([1.0]), name="w")]
+    optimizer = Mine(parameters, weight_decay=0.25)
+    assert optimizer.init_args == {"weight_decay": 0.25, "mode": "x"}
+    assert (optimizer.init_params, optimizer.init_learning_rate) == ({"params": parameters}, 0.1)
+    optimizer.target = "CPU"
+    assert optimizer.target == "CPU"
+    with pytest.raises(TypeError, match="target must be a str"):
+        optimizer.target = 3
+    with pytest.raises(ValueError, match="target must be 'CPU'"):
+        optimizer.target = "Ascend"
+
+
+def test_gradients_of_two_batches_make_one_step() -> None:
+    w = Parameter(Tensor([1.0, 2.0]), name="w")
+    step = GradientAccumulation(2, nn.SGD([w], 0.5))
+    seen = []
+    for g in ([2.0, 4.0], [6.0, 0.0], [1.0, 1.0]):
+        assert float(step(Tensor(3.0), (Tensor(g),))) == 3.0
+        seen.append((w.asnumpy().tolist(), step._grad_accumulation[0].asnumpy().tolist()))
+    assert seen == [([1.0, 2.0], [1.0, 2.0]), ([-1.0, 1.0], [0.0, 0.0]), ([-1.0, 1.0], [0.5, 0.5])]

@@ -120,3 +120,19 @@ def test_derivatives() -> None:
 def test_refused(kind: type[Exception], make: Any) -> None:
     with pytest.raises(kind):
         make()
+
+
+def test_rows_with_their_numbers() -> None:
+    rows = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    x = ms.RowTensor(Tensor([0, 2]), rows, (3, 2))
+    assert (x.indices.asnumpy().tolist(), x.values.asnumpy().tolist(), x.dense_shape) == ([0, 2], [[1, 2], [3, 4]], (3, 2))
+    assert ms.RowTensor(row_tensor=x).values is x.values
+    assert repr(x) == (
+        "RowTensor(shape=[3, 2], dtype=Float32, indices=Tensor(shape=[2], dtype=Int64, value=[0 2]), "
+        "values=Tensor(shape=[2, 2], dtype=Float32, value=\n[[ 1.00000000e+00  2.00000000e+00]\n"
+        " [ 3.00000000e+00  4.00000000e+00]]))"
+    )
+    with pytest.raises(TypeError, match="values must be a Tensor"):
+        ms.RowTensor(Tensor([0]), [[1.0, 2.0]], (3, 2))
+    with pytest.raises(ValueError, match="a row of shape"):
+        ms.RowTensor(Tensor([0, 1]), Tensor([[1.0, 2.0]]), (3, 2))

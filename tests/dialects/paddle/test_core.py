@@ -241,6 +241,12 @@ def test_static_programs_are_refused_with_the_remedy(name: str, remedy: str) -> 
         paddle.enable_static()
 
 
+def test_a_guard_of_static_programs_does_nothing_in_dynamic_ones() -> None:
+    with paddle.static.amp.fp16_guard():
+        assert (paddle.ones([2]) / 3).dtype == paddle.float32
+    assert paddle.static.amp.fp16_guard()(lambda: 3)() == 3
+
+
 def test_sparse_tensors_go_further() -> None:
     """Products by rows, gradients of sparse leaves, and functions whose gradients PaddlePaddle lacks on the CPU."""
     s = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2], stop_gradient=False)

@@ -26,7 +26,7 @@ from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _binary, _statistics, _conversion, _shape, _joining, _blocks, _gather
 from . import _sorting, _scans, _diagonals, _matmul, _linalg, _spectral, _linear, _convolution, _pooling, _normalization
 from . import _dropout, _losses, _padding, _patches, _resample, _boxes, _random, _control, _scalars, _aliases
-from ._sparse import COOTensor, CSRTensor
+from ._sparse import COOTensor, CSRTensor, RowTensor
 
 from . import context
 from ._context import (
@@ -65,8 +65,8 @@ ops.publish()
 _enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
-    "amp", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy", "train",
-    "version",
+    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy",
+    "train", "version",
 )  # fmt: skip
 
 _FROM_TRAIN = frozenset((

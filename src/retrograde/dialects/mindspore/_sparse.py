@@ -1,4 +1,5 @@
 """`COOTensor` and `CSRTensor`: the elements of matrices that are not zero, with where they are; differentiable in the values.
+`RowTensor`: rows of a tensor with their numbers.
 
 Positions are plain integers, so what depends on them alone is computed on the arrays. Functions of one sparse tensor are
 `ops.coo_NAME` and `ops.csr_NAME`, which apply `ops.NAME` to the values.
@@ -222,6 +223,35 @@ class COOTensor(_Sparse):
 
     def __sub__(self, other: Any) -> Any:
         return self.add(-other, 0.0) if isinstance(other, COOTensor) else self._sum(other, -1)
+
+
+class RowTensor:
+    """Rows of a tensor whose other rows are zero, as a gradient of a lookup in a table: `RowTensor(indices, values, shape)`.
+
+    indices: the number of each row, of shape (n,); values: the rows, of shape (n, ...); shape: of the whole tensor.
+
+    Raises:
+        TypeError: parts that are no tensors, positions that are no integers, a shape that is no tuple of ints.
+        ValueError: parts whose shapes do not go together.
+    """
+
+    def __init__(self, indices: Any = None, values: Any = None, shape: Any = None, row_tensor: Any = None) -> None:
+        op = "RowTensor"
+        if row_tensor is not None:
+            if not isinstance(row_tensor, RowTensor):
+                raise TypeError(f"{op}: row_tensor must be a RowTensor, got {type(row_tensor).__name__}")
+            indices, values, shape = row_tensor.indices, row_tensor.values, row_tensor.dense_shape
+        self.indices = _positions(op, "indices", indices)
+        self.values = tensor_argument(op, values, "values")
+        self.dense_shape = _checked_shape(op, shape)
+        if indices.ndim != 1 or values.shape != (*indices.shape, *shape[1:]):
+            raise ValueError(
+                f"{op}: wanted a row of shape {shape[1:]} for each index, got indices {indices.shape} and values {values.shape}"
+            )
+
+    def __repr__(self) -> str:
+        parts = f"indices={_inner(self.indices)}, values={_inner(self.values)}"
+        return f"RowTensor(shape={list(self.dense_shape)}, dtype={self.values.dtype}, {parts})"
 
 
 class CSRTensor(_Sparse):

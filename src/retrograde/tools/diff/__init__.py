@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import importlib.util
 import json
 import os
 import shlex
@@ -47,6 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="a parameter of A and the one of B that it is; may be repeated")  # fmt: skip
     parser.add_argument("--start-from", choices=["A"], metavar="A",
                         help="give B the starting values of A, paired by --map, by name, else by order")  # fmt: skip
+    parser.add_argument("--inside", action="append", default=[], metavar="PACKAGE",
+                        help="an installed package whose lines count as the programs' own; may be repeated")  # fmt: skip
     parser.add_argument("--first", action="store_true", help="name the first difference only, and do not go on after it")
     parser.add_argument("--explain", action="store_true", help="show by which rules values and differences were found, and why "
                         "programs are the same for all inputs of these shapes")  # fmt: skip
@@ -105,6 +108,10 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if options.start_from and (options.real_a or options.real_b):
         print("retrograde diff: --start-from needs both programs on retrograde, without --real-a and --real-b", file=sys.stderr)
         return FAILED
+    for package in options.inside:
+        if importlib.util.find_spec(package.partition(".")[0]) is None and not (options.python_a or options.python_b):
+            print(f"retrograde diff: --inside: there is no package {package!r}", file=sys.stderr)
+            return FAILED
     with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
         with _progress() as report:
             try:
@@ -179,13 +186,16 @@ def _start_alike(options: argparse.Namespace, folder: Path, report: Callable[[st
     from .record import Record
     from .starts import starting_values
 
-    given = starting_values(Record.read(folder / "a"), Record.read(folder / "b"), options.map)
+    of_a, given = starting_values(Record.read(folder / "a"), Record.read(folder / "b"), options.map)
     if not given:
         return
-    for beside in (folder, folder / "double"):  # a second run starts as the first one does
-        beside.mkdir(exist_ok=True)
-        named: dict[str, Any] = {str(number): x for number, x in given.items()}
-        np.savez(beside / "b-starts.npz", **named)
+    (folder / "double").mkdir(exist_ok=True)
+    for path, starts in (
+        (folder / "b-starts.npz", given),
+        (folder / "double" / "b-starts.npz", given),  # a second run starts as the first one does,
+        (folder / "double" / "a-starts.npz", of_a),  # both from the same digits
+    ):
+        np.savez(path, **{str(number): x for number, x in starts.items()})  # type: ignore[arg-type]
     failure = _record(options, folder, report, "single", "b")
     if failure:
         raise ValueError(failure)
@@ -223,12 +233,12 @@ def _record(
 def _start(options: argparse.Namespace, side: str, out: Path, precision: str) -> subprocess.Popen[bytes]:
     script, budget = getattr(options, side), str(int(options.memory * 2**20) * (2 if precision == "double" else 1))
     given: list[str] = getattr(options, f"args_{side}")
-    environment = dict(os.environ)
+    environment, inside = dict(os.environ), " ".join(options.inside)
     if getattr(options, f"real_{side}"):
         python = getattr(options, f"python_{side}") or sys.executable
-        command = [python, str(_HERE / "real.py"), str(out), script, *given]
+        command = [python, str(_HERE / "real.py"), str(out), inside, script, *given]
     else:
-        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, precision, script, *given]
+        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, precision, inside, script, *given]
         paths = [str(_HERE.parents[2]), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     with open(out / "output", "wb") as output, open(out / "errors", "wb") as errors:

@@ -25,7 +25,7 @@ from .record import Record
 from .results import Result, in_parts
 from .rules import Rules
 from .side import Side
-from .values import Distance, Values, as_wide, distance
+from .values import Distance, as_wide, distance
 
 T = TypeVar("T")
 
@@ -282,7 +282,7 @@ class Matching:
                 continue
             ins = self._classed(self.classes_a, e)
             for position, v in enumerate(e.outs):
-                content = content_key(self.a, v)
+                content = self.a.key(v)
                 self.classes_a[v] = known = self._first(e, ins, v, _way(e, ins, position), content)
                 self.members.setdefault(known, []).append(v)
                 self.content.setdefault(content, []).append(v)
@@ -294,13 +294,13 @@ class Matching:
     def _first(self, e: Event, ins: tuple[int, ...], v: int, way: Any, content: Any) -> int:
         """The first value of A that is this one."""
         known = self.computed.get(way) if way is not None else None
-        if known is not None and content_key(self.a, known) == content:
+        if known is not None and self.a.key(known) == content:
             return known
-        if isinstance(e, Write) and len(ins) > 1 and content_key(self.a, e.ins[1]) == content:
+        if isinstance(e, Write) and len(ins) > 1 and self.a.key(e.ins[1]) == content:
             return ins[1]
         if isinstance(e, Operation) and self.a.telling(v):  # x + 0 and x are one value, x * x and x**2
             alike = self.content.get(content, ()) if self.a.size(v) > 1 else ()
-            same = alike[-1:] or [x for x in e.ins if x in self.classes_a and content_key(self.a, x) == content]
+            same = alike[-1:] or [x for x in e.ins if x in self.classes_a and self.a.key(x) == content]
             if same:
                 self.computed.setdefault(way, v)
                 return self.classes_a[same[0]]
@@ -423,7 +423,7 @@ class Matching:
 
     def equal(self, v: int) -> Iterator[int]:
         """The values of A that hold the same, to the last bit."""
-        return self._in_order(self.content.get(content_key(self.b, v), ()))
+        return self._in_order(self.content.get(self.b.key(v), ()))
 
     def _in_order(self, candidates: Any) -> Iterator[int]:
         """A few candidates (numbers in ascending order), those close to where A is expected to be first."""
@@ -469,12 +469,6 @@ def _is_given(e: Event) -> bool:
     if isinstance(e, Operation):
         return e.name == "fill"
     return isinstance(e, Source) or (isinstance(e, Write) and tuple(e.ins) == (ABSENT,))
-
-
-def content_key(values: Values, v: int) -> Any:
-    """What a value holds, as a key."""
-    kept, raw = values.kept(v), values.raw(v)
-    return kept.dtype, tuple(kept.shape), tuple(kept.digest) if raw is None else raw
 
 
 # ------------------------------------------------------------------------------------------ the matchers
@@ -541,7 +535,7 @@ def written(m: Matching, made: Made) -> Match | None:
 @MATCHERS
 def same_input(m: Matching, made: Made) -> Match | None:
     """A value from outside that A has been given, too."""
-    known = m.given.get(content_key(m.b, made.value)) if _is_given(made.e) else None
+    known = m.given.get(m.b.key(made.value)) if _is_given(made.e) else None
     return None if known is None else Match(known, NONE, False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import math
 import os
@@ -31,6 +32,7 @@ from .forward import Finding
 from .judge import Judgement, agrees, where
 from .leaves import LeafPairs
 from .onward import Onward
+from .places import packaged
 from .policy import Policy
 from .proof.algebra import RULES
 from .proof.check import check
@@ -404,9 +406,10 @@ def _lines(side: Side, way: Sequence[Event]) -> tuple[Place, Place]:
 
 
 def short_file(path: str) -> str:
-    """A file's name for a narrow column: relative to where one is, if that is shorter."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive
-        return path
-    return relative if len(relative) < len(path) else path
+    """A file's name for a narrow column: relative to where one is, or within its package, if that is shorter."""
+    names = [path]
+    with contextlib.suppress(ValueError):  # another drive
+        names.append(os.path.relpath(path))
+    if within := packaged(path):
+        names.append(within)
+    return min(names, key=len)

@@ -23,26 +23,31 @@ class Judgement:
         self.results = [replace(result, distance=_distance(alignment, result)) for result in found]
         self.bad: Result | None = None
         """The first that is not the same; a buffer only where nothing else is: what buffers do is seen elsewhere."""
+        self.buffers: list[Result] = []
+        """The buffers that are not the same."""
         self.largest, self.largest_in = 0.0, ""
         """The largest relative difference among those that are the same, and where that is."""
         strays = alignment.astray > alignment.policy.astray
         for result in self.results:
             off = result.distance
             if not agrees(alignment, result):
-                if key(result) not in settled and (
-                    self.bad is None or (self.bad.kind == BUFFER and result.kind != BUFFER)
-                ):  # fmt: skip
+                if key(result) in settled:
+                    continue
+                if self.bad is None or (self.bad.kind == BUFFER and result.kind != BUFFER):
                     self.bad = result
+                if result.kind == BUFFER:
+                    self.buffers.append(result)
             elif result.values[1] in alignment.noise or (result.kind == BUFFER and strays):
                 continue
             elif off is not None and off.relative > self.largest:
                 self.largest, self.largest_in = off.relative, where(result, off)
 
-    def explained(self) -> tuple[Finding, Explanation]:
-        """Why the first result that is not the same differs."""
-        assert self.bad is not None
+    def explained(self, result: Result | None = None) -> tuple[Finding, Explanation]:
+        """Why a result that is not the same differs; the first one, unless another is asked for."""
+        result = result or self.bad
+        assert result is not None
         explanation = Explanation(self.alignment)
-        return only_one_differentiates(self.alignment) or explanation.of(self.bad), explanation
+        return only_one_differentiates(self.alignment) or explanation.of(result), explanation
 
     def finding(self) -> Finding:
         """The same where there may be nothing but gradients, of which no more is known than that they differ."""

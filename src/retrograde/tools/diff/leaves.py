@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .events import Operation
 from .policy import rounding
+from .reading import first_readings, in_common
 from .record import Record
 from .values import RESHAPED, Values, distance
 
@@ -67,7 +69,7 @@ class LeafPairs:
         for side, found in zip(self._sides, descent):
             for leaf in found:
                 del side.left[leaf]
-        self._by_key(lambda side: side.size, agreeing=False)
+        self._by_reading()
         self.packed = self._by_rows()
         """Parameters that hold several of the other program on top of each other."""
         self.pairs.sort()
@@ -102,6 +104,30 @@ class LeafPairs:
             if queue and (not agreeing or self._agree(i, queue[-1])):
                 self._pair(i, queue.pop())
 
+    def _by_reading(self) -> None:
+        """Pair leaves of one size by where the programs read them first: behind leaves of the same sizes, in whichever order they
+        compute, and by whichever operations; then in order, as many as that leaves in order; then the others."""
+        read = [first_readings(side.record) for side in self._sides]
+
+        def ordered(which: int) -> list[int]:
+            found = read[which]
+            return sorted(self._sides[which].left, key=lambda n: found[n].at if n in found else (math.inf, n))
+
+        def queued(key: Callable[[int, int], object]) -> None:
+            queues: dict[object, list[int]] = {}
+            for j in reversed(ordered(1)):
+                queues.setdefault((self._b.size(j), key(1, j)), []).append(j)
+            for i in ordered(0):
+                queue = queues.get((self._a.size(i), key(0, i)))
+                if queue and (key(0, i) is not None):
+                    self._pair(i, queue.pop())
+
+        queued(lambda which, n: read[which][n].behind if n in read[which] else None)
+        sizes = [[(side.size(n), n) for n in ordered(which)] for which, side in enumerate(self._sides)]
+        for i, j in in_common(*sizes):
+            self._pair(i, j)
+        queued(lambda which, n: 0)
+
     def _agree(self, i: int, j: int) -> bool:
         """Whether two leaves begin with the same values, by which they can be recognised."""
         va, vb = self._a.values, self._b.values
@@ -109,15 +135,17 @@ class LeafPairs:
         if not va.telling(x) or not vb.telling(y):
             return False
         rtol = rounding(va.kept(x).dtype, vb.kept(y).dtype)
-        return distance(va, x, vb, y, rtol).relative <= rtol
+        p, q = va.norm(x), vb.norm(y)  # the same in any layout
+        return abs(p - q) <= rtol * va.size(x) ** 0.5 * max(p, q) and distance(va, x, vb, y, rtol).relative <= rtol
 
     def _by_value(self) -> None:
         """Pair leaves that begin with the same values, in any layout."""
-        exact = self._b.queues(lambda n: self._b.values.raw(self._b.value(n)))
+        exact = self._b.queues(lambda n: self._b.values.key(self._b.value(n))[2])
         for i in list(self._a.left):
-            raw = self._a.values.raw(self._a.value(i))
-            if raw is not None and self._a.values.telling(self._a.value(i)) and exact.get(raw):
-                self._pair(i, exact[raw].pop())
+            value, values = self._a.value(i), self._a.values
+            queue = exact.get(values.key(value)[2]) if values.kept(value).offset >= 0 and values.telling(value) else None
+            if queue:
+                self._pair(i, queue.pop())
         for i in list(self._a.left)[:MANY]:
             j = next((j for j in list(self._b.left)[:MANY] if self._a.size(i) == self._b.size(j) and self._agree(i, j)), -1)
             if j >= 0:

@@ -21,7 +21,7 @@ from .policy import POLICY, Policy
 from .record import Record
 from .repairs import Repairs
 from .replay import Changes, Replay
-from .results import LOSS, Result
+from .results import BUFFER, LOSS, Result
 from .side import Side
 from .values import FAR, Values, distance
 
@@ -81,6 +81,10 @@ class Onward:
                 break
             if not self._mended(bad):
                 break
+            for more in self._judged.buffers if bad.kind == BUFFER else ():  # nothing follows from them
+                if more is not bad:
+                    self._mended(more)
+            self._again()
         else:
             if self._judged.bad is not None:
                 self.notes.append("there may be more differences: the programs are too long to be compared again more often")
@@ -118,7 +122,7 @@ class Onward:
 
     def _mended(self, bad: Result) -> bool:
         """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
-        finding, explanation = self._judged.explained()
+        finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
         identity = _identity(alignment, finding)
         lines = self._lines(zip(alignment.sides, finding.named()))
@@ -148,13 +152,16 @@ class Onward:
         apart.lines |= lines | self._lines(repairs.touched)
         apart.changes.update(changes)
         self._changes.update(changes)
-        self._again()
         return True
 
     def _lines(self, events: Iterable[tuple[Side, int]]) -> set[tuple[bool, str, int]]:
         return {(side.is_a, *at[:2]) for side, n in events if (at := _at(side, n)) is not None}
 
     def _again(self) -> None:
+        before, self._judged = self._judged, self._first
+        if before is not self._first:  # sides know each other, and nobody collects what is in a circle here
+            for side in before.alignment.sides:
+                del side.other
         self._judged = self._judgement(self._changes)
 
     def _judgement(self, changes: Changes) -> Judgement:

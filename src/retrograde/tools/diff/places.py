@@ -5,10 +5,11 @@ Imports nothing of retrograde: the side that runs on an installed framework (rea
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _LIBRARIES = tuple({
@@ -19,14 +20,36 @@ _LIBRARIES = tuple({
     )
 })  # fmt: skip
 _library: dict[str, bool] = {}
+_watched: list[str] = []
+"""Where the packages lie whose lines are the user's, too."""
+
+
+def watch(packages: Sequence[str]) -> None:
+    """Let the lines of installed packages count as the user's; those that are not installed are left out."""
+    for package in packages:
+        spec = importlib.util.find_spec(package)
+        if spec is not None:
+            folders = [os.path.join(os.path.realpath(folder), "") for folder in spec.submodule_search_locations or ()]
+            _watched.extend(folders or [os.path.realpath(spec.origin or package)])
+    _library.clear()
 
 
 def is_library(filename: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to retrograde, or is no file."""
     known = _library.get(filename)
     if known is None:
-        known = _library[filename] = filename.startswith("<") or os.path.realpath(filename).startswith(_LIBRARIES)
+        path = os.path.realpath(filename)
+        known = filename.startswith("<") or (path.startswith(_LIBRARIES) and not path.startswith(tuple(_watched)))
+        _library[filename] = known
     return known
+
+
+def packaged(filename: str) -> str:
+    """What a file of an installed package is called there, from the package on; "" for any other file."""
+    path = os.path.realpath(filename)
+    folder = next((folder for folder in _LIBRARIES if os.path.basename(folder[:-1]).endswith("-packages")
+                   and path.startswith(folder)), None)  # fmt: skip
+    return path[len(folder) :] if folder else ""
 
 
 def _users(frame: Any) -> Any:

@@ -1,8 +1,8 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
-As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, and the program. What
-parameters start from may lie beside the folder, in a file of its name and `-starts.npz`. It
-writes the events, the values, now and then how far it is, and at the end how the program ended.
+As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, the packages whose lines
+count as the program's, and the program. What parameters start from may lie beside the folder, in a file of its name and
+`-starts.npz`. It writes the events, the values, now and then how far it is, and at the end how the program ended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from ... import _activate, _state
 from ..._traceback import shorten
 from ..run import prepare_script
-from .places import is_library
+from .places import is_library, watch
 from .record import BUDGET, Record, Recorder
 
 
@@ -70,8 +70,9 @@ class Progress:
 
 def main(arguments: list[str]) -> int:
     """The process of one side; its status says whether a record was written, not how the program ended."""
-    folder, budget, precision, script, *rest = arguments
+    folder, budget, precision, inside, script, *rest = arguments
     out = Path(folder)
+    watch(inside.split())
     _activate.take_over(_activate.available())
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__

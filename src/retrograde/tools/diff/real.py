@@ -359,9 +359,11 @@ def _watch_imports(record: Gradients) -> None:
     builtins.__import__ = importing
 
 
-def main(folder: str, script: str, *arguments: str) -> int:
-    """Run the script with its arguments and write its gradients into the folder."""
-    record = Gradients(_neighbour("places"), _neighbour("events"))
+def main(folder: str, inside: str, script: str, *arguments: str) -> int:
+    """Run the script with its arguments and write its gradients into the folder; the lines of packages inside count as its."""
+    places = _neighbour("places")
+    places.watch(inside.split())
+    record = Gradients(places, _neighbour("events"))
     _watch_imports(record)
     failure, exited = "", False
     module = ModuleType("__main__")

@@ -90,6 +90,23 @@ class Record:
         """The name of a primitive -> the module that registers it."""
         self.replaced = replaced or {}
         """Values that are other than what the program had (replay.py)."""
+        self.norms: dict[int, float] = {}
+        """The norms of values that somebody has asked for."""
+        self.keys: dict[int, tuple[str, tuple[int, ...], object]] = {}
+        """What tells the contents of values apart, of those that somebody has asked for."""
+        self._seen = 0
+
+    SEEN = 64 * 2**20
+    """How many bytes of values are looked at before their memory is given back: they lie in a file."""
+
+    def bytes_at(self, offset: int, n: int) -> memoryview:
+        """A part of the content."""
+        part = self.content[offset : offset + n]
+        self._seen += n
+        if self._seen > self.SEEN and isinstance(self.content.obj, mmap.mmap):
+            self._seen = 0
+            self.content.obj.madvise(mmap.MADV_DONTNEED)
+        return part
 
     @classmethod
     def read(cls, folder: Path) -> Record:
@@ -107,6 +124,8 @@ class Record:
                 leaves += map(Leaf._make, part["leaves"])
                 files += part["files"]
                 modules.update(part.get("modules", {}))
+                for number, offset in part.get("later", ()):
+                    values[number] = values[number]._replace(offset=offset)
         with open(folder / "values.bin", "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
@@ -138,6 +157,8 @@ class Recorder(Observer):
 
     BATCH = 4096
     """Events that are kept in memory before they are written."""
+    CHUNK = 16 * 2**20
+    """Bytes of values that are kept in memory before they are written."""
 
     def __init__(self, folder: Path | None = None, budget: int = BUDGET,
                  progress: Callable[[int, int], None] | None = None,
@@ -158,7 +179,13 @@ class Recorder(Observer):
         """The numbers of given values for which the program has memory of another shape, or none that may be written."""
         self._sinks: tuple[IO[bytes], IO[bytes]] | None = None
         if folder is not None:  # closed by close(), when the program has ended
-            self._sinks = open(folder / "events.pickle", "wb"), open(folder / "values.bin", "wb")  # noqa: SIM115
+            self._sinks = open(folder / "events.pickle", "wb"), open(folder / "values.bin", "w+b")  # noqa: SIM115
+        self._preparing = True
+        """Whether no operation has been recorded by the tape yet."""
+        self._small: set[int] = set()
+        """Values that are kept as digests."""
+        self._later: list[tuple[int, int]] = []
+        """Those of which it has turned out that they have to be kept whole, and where they are."""
         self._file_numbers: dict[str, int] = {}
         self._written_tables = [0, 0]
         self._known: dict[int, tuple[Any, int, int, int]] = {}
@@ -219,17 +246,26 @@ class Recorder(Observer):
         if like >= self._flushed[1]:
             kept = self.values[like - self._flushed[1]]
         elif self._size + n <= self._budget or n <= 64:
-            kept = Kept(a.shape, name_of(a.dtype), self._size)
-            raw = a.tobytes()
-            self.content += raw
-            pad = -n % 16
-            if pad:
-                self.content += bytes(pad)
-            self._size += n + pad
+            kept = Kept(a.shape, name_of(a.dtype), self._put(a))
         else:
             kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
+        if kept.offset < 0:
+            self._small.add(self._flushed[1] + len(self.values))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
+
+    def _put(self, a: np.ndarray) -> int:
+        """Put an array's bytes behind those that are kept already; gives where they are."""
+        offset, n = self._size, a.nbytes
+        self.content += a.tobytes()
+        pad = -n % 16
+        if pad:
+            self.content += bytes(pad)
+        self._size += n + pad
+        if self._sinks is not None and len(self.content) > self.CHUNK:
+            self._sinks[1].write(self.content)
+            self.content = bytearray()
+        return offset
 
     def _start(self, a: np.ndarray) -> None:
         """Let an array hold what is given for the value that it is about to become."""
@@ -263,13 +299,13 @@ class Recorder(Observer):
         parts, binary = self._sinks
         leaves, files = self._written_tables
         part = {"values": list(map(tuple, self.values)), "leaves": list(map(tuple, self.leaves[leaves:])),
-                "files": self.files[files:], "modules": self.modules}  # fmt: skip
+                "files": self.files[files:], "modules": self.modules, "later": self._later}  # fmt: skip
         parts.write(_pickled(part, self.events))
         binary.write(self.content)
         self._flushed[0] += len(self.events)
         self._flushed[1] += len(self.values)
         self._written_tables = [len(self.leaves), len(self.files)]
-        self.events, self.values, self.content = [], [], bytearray()
+        self.events, self.values, self.content, self._later = [], [], bytearray(), []
 
     def close(self) -> None:
         """Write what is still in memory."""
@@ -283,6 +319,8 @@ class Recorder(Observer):
         """The record of a Recorder without a folder."""
         self._settle()
         content = memoryview(bytes(self.content))
+        for number, offset in self._later:
+            self.values[number] = self.values[number]._replace(offset=offset)
         return Record(self.events, self.values, self.leaves, self.files, content, self.modules)
 
     # ------------------------------------------------------------------------------------------ reading memory
@@ -330,8 +368,11 @@ class Recorder(Observer):
         kept = self.values[index]
         if kept.offset < 0:
             return None
-        start = kept.offset - (self._size - len(self.content))
-        return bytes(self.content[start : start + _nbytes(kept)])
+        start, n = kept.offset - (self._size - len(self.content)), _nbytes(kept)
+        if start < 0 and self._sinks is not None:
+            self._sinks[1].flush()
+            return os.pread(self._sinks[1].fileno(), n, kept.offset)
+        return bytes(self.content[start : start + n])
 
     def _settle(self) -> None:
         """Look at the memory that has been written since the last event."""
@@ -375,6 +416,8 @@ class Recorder(Observer):
         if self._pending:
             self._settle()
         ref = self._ref
+        if node is not None and self._preparing:  # what parameters are drawn from leaves the computation its room
+            self._preparing, self._budget = False, self._budget + self._size
         self._started = False
         ins = [ref(x) for x in operands]
         if self._started:
@@ -520,7 +563,11 @@ class Recorder(Observer):
         number = len(self.leaves)
         self._leaf_numbers[id(x)] = (weakref.ref(x), number)
         self._leaf_numbers[id(a)] = (weakref.ref(a), number)
-        self.leaves.append(Leaf(name if isinstance(name, str) else "", self._ref(x)))
+        value = self._ref(x)
+        if value in self._small:  # what a program starts from is known whole, whatever the budget
+            self._small.discard(value)
+            self._later.append((value, self._put(self._content_of(a))))
+        self.leaves.append(Leaf(name if isinstance(name, str) else "", value))
         return number
 
     def pass_begins(self, run: Any, roots: Sequence[Any], gradients: Sequence[Any], inputs: Any) -> None:

@@ -140,6 +140,11 @@ class Repairs:
 
     def _together(self, changes: Changes, ea: int, eb: int) -> None:
         """Find where both programs go on alike behind two operations, and give B what A has there."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
+                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
+        if set(direct) >= {(j, j) for j, w in enumerate(y.ins) if w != ABSENT} and self._parameters(changes, ea, eb):
+            return
         found = self._meeting(ea, eb)
         if found is None:
             return
@@ -155,9 +160,6 @@ class Repairs:
             if self.a.operation(i) is not None and self.b.operation(j) is not None:
                 makers.append((x_out, y_out))
                 numbers += [(self.a, i), (self.b, j)]
-        x, y = self.a.events[ea], self.b.events[eb]
-        direct = [(i, j) for j, w in enumerate(y.ins) for i, v in enumerate(x.ins)
-                  if ABSENT not in (v, w) and self._explanation.same(v, w)]  # fmt: skip
         for n, (p, m, q, at, *made) in enumerate(self._again(numbers)):
             source = self.a.events[m].outs if ia >= 0 else self.a.events[m].ins
             slots = self.b.events[at].ins if is_operand else self.b.events[at].outs
@@ -178,6 +180,22 @@ class Repairs:
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
+
+    def _parameters(self, changes: Changes, ea: int, eb: int) -> bool:
+        """Give an operation of B that reads what A's does the parameters of that, there and wherever these lines run again; False
+        where that is not what makes them differ, or changes more than values."""
+
+        def fits(m: int, n: int) -> bool:
+            x, y = self.a.operation(m), self.b.operation(n)
+            return x is not None and y is not None and x.name == y.name and x.text != y.text and len(x.ins) == len(y.ins) and (
+                x.given is not None and y.given is not None and self.b.record.primitive(y.name) is not None
+            ) and [self.a.values.shape(v) for v in x.outs] == [self.b.values.shape(v) for v in y.outs]  # fmt: skip
+
+        if self.a.events[ea].name in ARRANGING or not fits(ea, eb):
+            return False
+        self.touched |= {(self.a, ea), (self.b, eb)}
+        changes.parameters.update((n, m) for m, n in self._again([(self.a, ea), (self.b, eb)]) if fits(m, n))
+        return True
 
     def _before(self, changes: Changes, value: int, number: int) -> list[tuple[int, int]]:
         """Let the gradients be A's of what both programs have and this value is made of; gives that, in A and in B."""
@@ -240,9 +258,9 @@ class Repairs:
         for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
-                if isinstance(x, Accumulate) and isinstance(y, Accumulate):
-                    changes.arrivals.setdefault(n, Force(x.ins[0], order))
-                elif type(x) is type(y):
+                if isinstance(y, Accumulate):
+                    changes.arrivals.setdefault(n, Force(x.ins[0] if isinstance(x, Accumulate) else x.outs[0], order))
+                elif not isinstance(x, Accumulate) or not x.had:  # returned in B, where A has added it to nothing else
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
     def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:

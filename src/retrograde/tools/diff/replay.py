@@ -36,7 +36,7 @@ from .events import (
 )
 from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
-from .values import Values, apart, as_wide
+from .values import Values, apart, as_wide, same_bits
 from .wide import rules, wide_option, wide_params, wider
 
 FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
@@ -69,6 +69,8 @@ class Changes:
     """(place of the pass, operation, output) -> the gradient that arrives there."""
     arrivals: dict[int, Force] = field(default_factory=dict)
     """The event at which a gradient arrives at a leaf -> what arrives there."""
+    parameters: dict[int, int] = field(default_factory=dict)
+    """An operation -> the one of the other program whose parameters it has."""
     adds: dict[int, bool] = field(default_factory=dict)
     """The same -> whether it is added to what was there before."""
 
@@ -118,6 +120,8 @@ class Replay:
         self.record = Record(
             self._events, self._kept, original.leaves, original.files, original.content, original.modules, self.new,
         )  # fmt: skip
+        self.record.norms = {value: norm for value, norm in original.norms.items() if value not in self.new}
+        self.record.keys = {value: key for value, key in original.keys.items() if value not in self.new}
 
     def array(self, value: int) -> np.ndarray | None:
         """What a value is now; None for one that is not there, or was too large to be kept."""
@@ -184,9 +188,7 @@ class Replay:
         if self._widened and kept.dtype == "float32":  # of single precision there, too, such as data
             array = array.astype(np.float32)
         array = array.reshape(shape) if array.shape != shape and array.size == math.prod(shape) else array
-        if before is not None and before.dtype == array.dtype and before.shape == array.shape and (
-            before.tobytes() == array.tobytes()
-        ):  # fmt: skip
+        if before is not None and same_bits(before, array):
             return
         self._stirred = True
         self.new[value] = array
@@ -205,7 +207,12 @@ class Replay:
                     self.assumed[ins[position]] = force.value
         if ins != list(e.ins):
             self._events[number] = e = replace(e, ins=ins)
-        if not (self._everything or any(v in self.new for v in ins)):
+        other = self._changes.parameters.get(number)
+        if other is not None:
+            made = self._other.record.events[other]
+            assert isinstance(made, Operation)
+            self._events[number] = e = replace(e, params=made.params)
+        if not (self._everything or other is not None or any(v in self.new for v in ins)):
             return
         prim = self._original.primitive(e.name)
         if prim is None:
@@ -256,11 +263,11 @@ class Replay:
         if not self._stirred:
             return
         value = e.outs[0]
-        old = self._values.raw(value)
+        old = self._values.key(value)
         source = e.ins[1] if len(e.ins) > 1 else ABSENT
         if source == ABSENT:  # not said what was written: a value of late that was just that
             late = [v for v in list(self.new)[-64:] if v < len(self._original.values) and v not in e.outs]
-            source = next((v for v in reversed(late) if self._values.raw(v) == old), ABSENT)
+            source = next((v for v in reversed(late) if self._values.key(v) == old), ABSENT)
         if source not in self.new:
             constant = source == ABSENT and (a := self._values.array(value)) is not None and a.size and (a == a.flat[0]).all()
             if source == ABSENT and not constant and any(v in self.new for v in e.ins):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from .events import Accumulate, Cotangent, Operation, Reread, WithParameters, Write
+from .events import ABSENT, Accumulate, Cotangent, Operation, Reread, WithParameters, Write
 from .events import Returned as ReturnedEvent
 from .side import Side
 from .values import Distance
@@ -235,8 +236,8 @@ def _cut(result: Result, side: Side, start: int, rows: int, name: str, several: 
 
 def _memory(alignment: Alignment, notes: list[str]) -> list[Result]:
     """What parameters and buffers hold after each change in place."""
-    (leaves_a, buffers_a), (leaves_b, others) = (side.changes for side in alignment.sides)
-    buffers_b, found = list(others), []
+    (leaves_a, buffers_a), (leaves_b, buffers_b) = (side.changes for side in alignment.sides)
+    found = []
     for i, j in alignment.leaves.pairs:
         left, right = leaves_a.get(i, []), leaves_b.get(j, [])
         name = leaf_name(alignment.a, i)
@@ -244,15 +245,45 @@ def _memory(alignment: Alignment, notes: list[str]) -> list[Result]:
             notes.append(f"A changes {name} {len(left)} times, B {len(right)} times")
             left, right = left[-1:], right[-1:]
         found += _changes(alignment, PARAMETER, name, left, right, (i, j))
-    for left in buffers_a:
-        size = alignment.a.values.size(left[0])
-        for right in buffers_b:
-            if alignment.b.values.size(right[0]) == size:
-                buffers_b.remove(right)
-                n = min(len(left), len(right))  # one program may fill its buffers by a change in place
-                shape = list(alignment.a.values.shape(left[0]))
-                found += _changes(alignment, BUFFER, f"of shape {shape}", left[-n:], right[-n:], (-1, -1))
-                break
+    for left, right in _facing_buffers(alignment, buffers_a, buffers_b):
+        n = min(len(left), len(right))  # one program may fill its buffers by a change in place
+        shape = list(alignment.a.values.shape(left[0]))
+        found += _changes(alignment, BUFFER, f"of shape {shape}", left[-n:], right[-n:], (-1, -1))
+    return found
+
+
+def _facing_buffers(
+    alignment: Alignment, buffers_a: list[list[int]], buffers_b: list[list[int]]
+) -> list[tuple[list[int], list[int]]]:  # fmt: skip
+    """The buffers of one size that belong together: those that are first changed by something that both programs have, by how
+    near to the change that is; then in order."""
+    of_a, of_b = ([_behind(side, chain) for chain in chains] for side, chains in zip(alignment.sides, (buffers_a, buffers_b)))
+    sizes_a, sizes_b = ([side.values.size(chain[0]) for chain in chains]
+                        for side, chains in zip(alignment.sides, (buffers_a, buffers_b)))  # fmt: skip
+    near = sorted(
+        (min(p[c] + q[c] for c in p.keys() & q.keys()), i, j)
+        for i, p in enumerate(of_a) for j, q in enumerate(of_b) if sizes_a[i] == sizes_b[j] and not p.keys().isdisjoint(q)
+    )  # fmt: skip
+    in_order = ((0, i, j) for i, n in enumerate(sizes_a) for j, m in enumerate(sizes_b) if n == m)
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for _, i, j in itertools.chain(near, in_order):
+        if i not in pairs and j not in taken:
+            pairs[i] = j
+            taken.add(j)
+    return [(buffers_a[i], buffers_b[j]) for i, j in sorted(pairs.items())]
+
+
+def _behind(side: Side, chain: Sequence[int], far: int = 4) -> dict[int, int]:
+    """What a buffer is first changed by: the classes of telling values, with how many operations lie between."""
+    found: dict[int, int] = {}
+    values = list(side.events[side.producer[chain[0]]].ins[1:])
+    for distance in range(far):
+        for v in values:
+            if v in side.classes and side.values.size(v) > 1 and side.values.telling(v):
+                found.setdefault(side.classes[v], distance)
+        makers = [side.maker(v) for v in values]
+        values = [v for e in makers if isinstance(e, Operation) for v in e.ins if v != ABSENT]
     return found
 
 

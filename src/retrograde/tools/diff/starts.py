@@ -16,8 +16,11 @@ from .side import Side
 from .values import Values
 
 
-def starting_values(a: Record, b: Record, mapping: Sequence[tuple[str, str]] = ()) -> dict[int, np.ndarray]:
-    """What B's leaves are to hold when they are first seen, by the numbers of the values that they hold there.
+def starting_values(
+    a: Record, b: Record, mapping: Sequence[tuple[str, str]] = ()
+) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:  # fmt: skip
+    """What B's leaves are to hold when they are first seen, by the numbers of the values that they hold there; before that,
+    what A's hold.
 
     Leaves pair by the mapping, by name, by order; of a weight that lies the other way round in B, the transpose is taken.
     Only what differs is given.
@@ -29,6 +32,7 @@ def starting_values(a: Record, b: Record, mapping: Sequence[tuple[str, str]] = (
     if pairs.unknown:
         raise ValueError(f"--map: {'; '.join(pairs.unknown)}")
     of_a, of_b = Values(a), Values(b)
+    held: dict[int, np.ndarray] = {}
     found: dict[int, np.ndarray] = {}
     for i, j in pairs.pairs:
         va, vb = a.leaves[i].value, b.leaves[j].value
@@ -36,6 +40,7 @@ def starting_values(a: Record, b: Record, mapping: Sequence[tuple[str, str]] = (
         name = f"{a.leaves[i].name or f'#{i + 1}'} / {b.leaves[j].name or f'#{j + 1}'}"
         if x is None:
             raise ValueError(f"--start-from: the values of {name} were not kept whole; --memory sets how much is")
+        held[va] = x
         there = of_b.array(vb)
         if there is not None and np.array_equal(x, there, equal_nan=x.dtype.kind in "fc"):
             continue
@@ -46,7 +51,7 @@ def starting_values(a: Record, b: Record, mapping: Sequence[tuple[str, str]] = (
         elif x.ndim == 2 and x.shape[0] == x.shape[1] and _lies_across(a, b, pairs):
             x = x.T
         found[vb] = np.array(x)
-    return found
+    return held, found
 
 
 def _lies_across(a: Record, b: Record, pairs: LeafPairs) -> bool:

@@ -204,6 +204,12 @@ class WideRecorder(Recorder):
             self._twins.of(a)  # a number that somebody wrote has all its digits
         return self._twins.of(a) if self._twins.exact(a) else a
 
+    def _start(self, a: np.ndarray) -> None:
+        given = len(self._given)
+        super()._start(a)
+        if len(self._given) < given:  # what is given has the digits that it has, not those of what was there
+            self._twins.put(a, None)
+
     def remarks(self) -> list[str]:
         """What has to be said of the second run."""
         found = [f"in double precision, {name} at line {line} comes out otherwise; the branch of single precision is followed"

@@ -1,5 +1,5 @@
 """`mindspore.common.sparse_tensor`: sparse matrices under their older path."""
 
-from .._sparse import COOTensor, CSRTensor
+from .._sparse import COOTensor, CSRTensor, RowTensor
 
-__all__ = ["COOTensor", "CSRTensor"]
+__all__ = ["COOTensor", "CSRTensor", "RowTensor"]

@@ -53,7 +53,7 @@ def _refusing(name: str, remedy: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "nn":
+    if name in ("amp", "nn"):
         return _submodule(__name__, name)
     if name in _REFUSED:
         return _refusing(name, _REFUSED[name])

@@ -135,6 +135,13 @@ class LayerNorm(Cell):
         self.gamma = _vector(gamma_init, tuple(normalized_shape), dtype, "gamma")
         self.beta = _vector(beta_init, tuple(normalized_shape), dtype, "beta")
 
+    @property
+    def layer_norm(self) -> Any:
+        """The operation behind this layer: of (x, gamma, beta) it gives the result, the means and the variances."""
+        from ...ops import operations
+
+        return operations.LayerNorm(self.begin_norm_axis, self.begin_params_axis, self.epsilon)
+
     def construct(self, input_x: Any) -> Any:
         first = self.begin_norm_axis % input_x.ndim
         if self.begin_norm_axis == self.begin_params_axis or first == self.begin_params_axis % input_x.ndim:

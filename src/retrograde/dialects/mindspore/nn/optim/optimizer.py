@@ -6,6 +6,8 @@ them to an update rule of `retrograde.learn`. A user's optimiser derives from `O
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NamedTuple
 
@@ -65,6 +67,26 @@ class _Setting(NamedTuple):
     weight_decay: Any
     grouped_decay: bool
     centralized: bool
+
+
+def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
+    """Decorator of an optimiser's `__init__`: keeps what it is called with, as `init_params`, `init_learning_rate`, `init_args`.
+
+    Raises TypeError where the arguments are not those of `fn`.
+    """
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def deco(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(list(bound.arguments.items())[1:])
+        kept: dict[str, Any] = {"init_params": {"params": given.pop("params", None)}}
+        kept["init_learning_rate"] = given.pop("learning_rate", None)
+        self.__dict__.update(kept, init_args=given)  # before Cell's own __init__, which __setattr__ waits for
+        fn(self, *args, **kwargs)
+
+    return deco
 
 
 class Optimizer(Cell):
@@ -158,6 +180,23 @@ class Optimizer(Cell):
         if isinstance(self.weight_decay, tuple):
             return tuple(d(self.global_step) if isinstance(d, Cell) else d for d in self.weight_decay)
         return self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
+
+    @property
+    def target(self) -> str:
+        """The device on which parameters are updated: the CPU."""
+        return "CPU"
+
+    @target.setter
+    def target(self, value: Any) -> None:
+        self._set_base_target(value)
+
+    def _set_base_target(self, value: Any) -> None:
+        """What setters of `target` call: raises TypeError, ValueError for what is no device, or none that there is."""
+        name = type(self).__name__
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: target must be a str, got {type(value).__name__}")
+        if value != "CPU":
+            raise ValueError(f"{name}: target must be 'CPU', the only device there is, got {value!r}")
 
     def flatten_gradients(self, gradients: Any) -> Any:
         """The gradients as they came; graph mode joins them."""
