@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy._core import umath
 
 from .jit import copies
 from .lookup import Backend, register_backend
@@ -62,9 +61,20 @@ class Silent:
         FLOAT_ERRORS.reset(self._token)
 
 
-FLOAT_ERRORS: Any = umath._extobj_contextvar
+class _ErrorState:
+    """`np.seterr` by the names of a context variable's methods, for a NumPy that keeps this elsewhere."""
+
+    @staticmethod
+    def set(new: dict[str, Any]) -> dict[str, Any]:
+        return dict(np.seterr(**new))
+
+    reset = set
+
+
+_UMATH: Any = getattr(getattr(np, "_core", None), "umath", None)
+FLOAT_ERRORS: Any = getattr(_UMATH, "_extobj_contextvar", _ErrorState)
 """NumPy's context variable that says what it does about floating-point errors."""
-IGNORED: Any = umath._make_extobj(all="ignore")
+IGNORED: Any = {"all": "ignore"} if FLOAT_ERRORS is _ErrorState else _UMATH._make_extobj(all="ignore")
 """What the variable holds where they are ignored."""
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.linalg import _umath_linalg as gufuncs
 
 from ..backend.numpy import Silent
 
+gufuncs: Any = getattr(np.linalg, "_umath_linalg", None)
+"""What `np.linalg` calls, if it is where NumPy 2 has it."""
 _WIDE = {"f": ("d", np.dtype("f")), "d": ("d", np.dtype("d")), "F": ("D", np.dtype("f")), "D": ("D", np.dtype("d"))}
 """In what a dtype is computed, and the dtype of its real numbers."""
+if gufuncs is None:
+    _WIDE.clear()
 
 
 def cholesky(x: np.ndarray, *, upper: bool) -> np.ndarray | None:
