@@ -887,8 +887,11 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
     g = box.pop()
-    if type(g) is not _ndarray and isinstance(g, np.generic):  # of a 0-d operand
-        g = np.asarray(g)
+    if type(g) is not _ndarray:
+        if isinstance(g, Value) and not create_graph and g._node is None and not g._level:  # behind a hook, which was shown it
+            g = g._a
+        if isinstance(g, np.generic):  # of a 0-d operand
+            g = np.asarray(g)
     cls = type(target)._gradient
     with _accumulate_lock:
         before = None if cls._policy.renews_gradient(target) else target._grad

@@ -2,6 +2,7 @@
 results without a derivative; each as PyTorch 2.13 has it."""
 
 import math
+import warnings
 
 import pytest
 
@@ -355,3 +356,15 @@ def test_zeros_are_made_for_edges_that_are_used():
     assert [g.tolist() for g in found] == [[1, 1], [0, 0, 0]]
     with pytest.raises(RuntimeError, match="edge"):
         torch.autograd.grad(y.sum(), [unused], materialize_grads=True)
+
+
+def test_a_gradient_from_behind_a_hook_is_added_in_place():
+    x, w = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the circle that create_graph makes
+        (x**2).sum().backward(create_graph=True)
+    before = x.grad
+    w.register_hook(lambda g: g * 0)
+    ((x * x).sum() * w.sum()).backward()
+    assert x.grad is before and before.requires_grad
+    assert before.tolist() == [8.0, 16.0] and w.grad.tolist() == [0.0, 0.0]
