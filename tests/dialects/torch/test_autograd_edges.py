@@ -366,5 +366,7 @@ def test_a_gradient_from_behind_a_hook_is_added_in_place():
     before = x.grad
     w.register_hook(lambda g: g * 0)
     ((x * x).sum() * w.sum()).backward()
-    assert x.grad is before and before.requires_grad
-    assert before.tolist() == [8.0, 16.0] and w.grad.tolist() == [0.0, 0.0]
+    assert x.grad is before
+    assert before.requires_grad
+    assert before.tolist() == [8.0, 16.0]
+    assert w.grad.tolist() == [0.0, 0.0]
