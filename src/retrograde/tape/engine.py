@@ -888,8 +888,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     """
     g = box.pop()
     if type(g) is not _ndarray:
-        if isinstance(g, Value) and not create_graph and g._node is None and not g._level:  # behind a hook, which was shown it
-            g = g._a
+        if isinstance(g, Value) and type(g._a) is _ndarray and not (create_graph or g._node or g._level):
+            g = g._a  # behind a hook, which was shown it
         if isinstance(g, np.generic):  # of a 0-d operand
             g = np.asarray(g)
     cls = type(target)._gradient
