@@ -16,6 +16,8 @@ from retrograde.core.primitive import PRIMITIVES
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 
+from dask_tasks import Longest  # noqa: E402 - needs dask
+
 for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
     importlib.import_module(module.name)
 
@@ -53,18 +55,6 @@ def divided(x: Any) -> Any:
     return da.from_array(x, chunks=(BLOCK, *x.shape[1:])) if x is not None and len(x) == N else x
 
 
-class Largest(dask.callbacks.Callback):  # type: ignore[misc]
-    """The size of the longest first axis that a task of the graph has given."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-
-    def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker: Any) -> None:
-        for part in result if isinstance(result, tuple) else (result,):
-            if isinstance(part, np.ndarray) and part.ndim:
-                self.rows = max(self.rows, len(part))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_operations_and_gradients_go_by_blocks(name: str) -> None:
     operands, params = CASES[name]
@@ -83,7 +73,7 @@ def test_operations_and_gradients_go_by_blocks(name: str) -> None:
 
     expected = evaluated(lambda x: x)
     found = evaluated(divided)
-    with Largest() as largest:
+    with Longest() as largest:
         computed = rg.compute(*found, scheduler="sync", optimize_graph=False)
     for x, y in zip(computed, expected):
         assert (x is None) == (y is None)

@@ -14,6 +14,8 @@ import retrograde as rg
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 
+from dask_tasks import Longest  # noqa: E402 - needs dask
+
 RNG = np.random.default_rng(1)
 N, BLOCK = 12, 3
 ROWS, LABELS, WEIGHTS = RNG.normal(size=(N, 5)), np.where(RNG.random(N) > 0.5, 1.0, -1.0), RNG.normal(size=5)
@@ -60,18 +62,6 @@ OF_DATA: dict[str, Callable[[Any], Any]] = {
 
 def leaves(found: Any) -> list[Any]:
     return list(found) if isinstance(found, tuple) else [found]
-
-
-class Longest(dask.callbacks.Callback):  # type: ignore[misc]
-    """The longest first axis of what a task gives."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-
-    def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker: Any) -> None:
-        for part in result if isinstance(result, tuple) else (result,):
-            if isinstance(part, np.ndarray) and part.ndim:
-                self.rows = max(self.rows, len(part))
 
 
 def agree(found: Any, expected: Any) -> None:

@@ -72,7 +72,8 @@ class TapePolicy:
         return kind
 
     def renews_gradient(self, target: Any) -> bool:
-        """Whether the gradient that arrives at a leaf now takes the place of the one that is there."""
+        """Whether the gradient that arrives at a leaf now takes the place of the one that is there. Asked once for each that
+        arrives: what the answer rests on may be used up by it."""
         return False
 
     def check_change(self, op: str, target: Any) -> None:

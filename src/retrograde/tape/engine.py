@@ -928,8 +928,8 @@ def _added(leaf: Accumulate, g: Any) -> bool:
     before = target._grad
     if before is None or type(g) is not _ndarray or target._node is not leaf:
         return False
-    if type(target)._gradient._policy.renews_gradient(target):  # which it is asked once
-        target._grad = None
+    if type(target)._gradient._policy.renews_gradient(target):
+        target._grad = None  # `_fill` asks again, and is told no
         return False
     with _accumulate_lock:
         return target._grad is before and _added_to(before, g)

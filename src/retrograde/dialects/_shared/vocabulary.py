@@ -1,6 +1,6 @@
 """What options are called in all dialects and what they mean, and examples of layers, losses, optimisers and functions.
 
-The tables are text; they are read when somebody asks for a docstring (documents.py), and a test runs every example.
+The tables are text, each read when a docstring first needs it (documents.py); a test runs every example.
 """
 
 from __future__ import annotations

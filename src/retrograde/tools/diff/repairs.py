@@ -21,11 +21,11 @@ from .align import Alignment
 from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
-from .replay import FAILURES, Changes, Force
+from .replay import Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
 from .values import apart, as_wide, is_telling, norm_of, orders
-from .wide import wide_params, wider
+from .wide import FAILURES, wide_params, wider
 
 AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
 """How many operations behind a difference are looked at, how many of those the programs may come together at, how many ways of

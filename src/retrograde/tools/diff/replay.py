@@ -37,10 +37,7 @@ from .events import (
 from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide, same_bits
-from .wide import rules, wide_option, wide_params, wider
-
-FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
-"""What a kernel or a derivative raises that is given something that it does not know."""
+from .wide import FAILURES, rules, wide_option, wide_params, wider
 
 
 @dataclass

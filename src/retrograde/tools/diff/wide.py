@@ -31,6 +31,8 @@ from .policy import POLICY
 from .record import Recorder
 
 _ndarray = np.ndarray
+FAILURES = (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError)
+"""What a kernel or a derivative raises that is given something that it does not know."""
 
 _WIDER = {
     **{np.dtype(x): np.dtype(x) for x in (np.float16, ml_dtypes.bfloat16, np.float64, np.complex128)},
@@ -260,7 +262,7 @@ class WideRecorder(Recorder):
         try:
             with np.errstate(all="ignore"):
                 out = compute()
-        except (ValueError, TypeError, IndexError, NotImplementedError, AttributeError, KeyError, np.linalg.LinAlgError):
+        except FAILURES:
             self._unfollowed(name)
             return None
         return out if type(out) is tuple else (out,)
