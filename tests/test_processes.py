@@ -11,6 +11,7 @@ import pytest
 from retrograde import UnsupportedError
 from retrograde.backend import launch
 from retrograde.backend.processes import Group
+from retrograde.backend.staging import Staged
 from retrograde.tools.cli import main
 
 PROGRAMS = Path(__file__).parent / "processes"
@@ -175,3 +176,21 @@ def test_how_many_processes_is_checked(capsys):
 def test_the_other_dialects_on_three_processes(dialect):
     said = run(3, PROGRAMS / f"{dialect}_training.py").stdout.splitlines()
     assert sorted(said) == [f"rank {k} is done" for k in range(3)]
+
+
+def test_a_reduction_that_was_interrupted_is_never_complete():
+    def steps():
+        yield
+        raise KeyboardInterrupt
+
+    class Alone:
+        def advance(self):
+            begun.advance()
+
+    begun = Staged(Alone(), steps())
+    assert not begun.Test()
+    with pytest.raises(KeyboardInterrupt):
+        begun.Test()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="interrupted"):
+            begun.Test()

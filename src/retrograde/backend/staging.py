@@ -188,7 +188,7 @@ class Staged:
     def __init__(self, staging: Staging, steps: Iterator[None]) -> None:
         self._staging, self._steps = staging, steps
         self._complete = False
-        self._error: Disagreement | None = None
+        self._error: RuntimeError | None = None
 
     def advance(self) -> bool:
         """Go on until it has to wait: whether it is at its end."""
@@ -197,11 +197,14 @@ class Staged:
                 return False
         except Disagreement as error:
             self._error = error
+        except BaseException:  # Ctrl-C, an MPI that fails: what was to come will not
+            self._error, self._complete = RuntimeError("this reduction was interrupted: its result is not complete"), True
+            raise
         self._complete = True
         return True
 
     def Test(self) -> bool:
-        """Whether it is complete. Raises Disagreement where the processes do not do the same."""
+        """Whether it is complete. Raises Disagreement where the processes differ, RuntimeError after an interruption."""
         if not self._complete:
             self._staging.advance()
         if self._error is not None:
