@@ -53,6 +53,11 @@ class CupyBackend(Backend):
         with device:
             return cupy.asarray(host)
 
+    def storage_order(self, array: Any) -> tuple[int, ...] | None:
+        if array.flags.c_contiguous:
+            return None
+        return tuple(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
+
     def to_host(self, array: Any) -> np.ndarray:
         return cupy.asnumpy(array)
 
@@ -82,6 +87,10 @@ class CupyDevices(Accelerator):
 
     def at(self, index: int) -> Any:
         return cupy.cuda.Device(index)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, index: int) -> Any:
+        with cupy.cuda.Device(index):
+            return cupy.full(shape, value, dtype)
 
     def index_of(self, array: Any) -> int:
         return int(array.device.id)

@@ -39,6 +39,10 @@ class Accelerator:
         """A device as its library has it."""
         raise NotImplementedError
 
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, index: int) -> Any:
+        """An array on a device filled with a number."""
+        raise NotImplementedError
+
     def index_of(self, array: Any) -> int:
         """On which an array is."""
         raise NotImplementedError
@@ -111,3 +115,10 @@ def placed(array: Any, kind: str, index: int) -> Any:
     served = accelerator(kind)
     assert served is not None, f"asked of {kind} before it was known to be there"
     return served.backend.placed(array if have[0] in (kind, HOST) else backend_of(array).to_host(array), served.at(index))
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: np.dtype, kind: str, index: int) -> Any:
+    """An array on a device that is there, filled with a number."""
+    served = accelerator(kind)
+    assert served is not None, f"asked of {kind} before it was known to be there"
+    return served.full(shape, value, dtype, index)

@@ -7,7 +7,7 @@ from typing import Any
 from ..backend import devices
 from ..core.arrays import bottom
 from ..core.bind import op_general
-from ..core.primitive import primitive
+from ..core.primitive import Primitive, primitive
 from ..core.value import Value
 from .rules import infer_same
 from .samples import normal, sample
@@ -32,7 +32,11 @@ _move = primitive(
 
 def _go(x: Any, **params: Any) -> Any:
     """`_move` on the way that takes results of any library: the everyday one makes NumPy's arrays of what it gets."""
-    return op_general(_move.prim, (x,), params)  # type: ignore[attr-defined]
+    return op_general(_PRIM, (x,), params)
+
+
+_PRIM: Primitive = _move.prim  # type: ignore[attr-defined]
+_PRIM.op = _PRIM.bind = _go  # for whoever evaluates it again: transforms
 
 
 def place_of(x: Any) -> Place:
