@@ -16,6 +16,9 @@ HOST = "cpu"
 _SERVED = {"cuda": "cupy"}
 """The file that serves a kind of devices; its `DEVICES` is the accelerator."""
 
+FOUND: list[str] = []
+"""The kinds of devices that a program has asked for and that are there: where it is empty, all arrays are on the CPU."""
+
 
 class Accelerator:
     """Devices of one kind, counted from 0, and the backend of the arrays on them."""
@@ -90,7 +93,10 @@ def accelerator(kind: str) -> Accelerator | None:
         found: Accelerator = importlib.import_module(f"{__package__}.{file}").DEVICES
     except ImportError:
         return None
-    return found if found.count() else None
+    if not found.count():
+        return None
+    FOUND.append(kind)
+    return found
 
 
 def kind_of_array(array: Any) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from ..._traceback import called_function
 from ...backend.canonical import canonical
 from ...core.arrays import on_host
 from ...core.notation import in_own_words
-from ...core.unwrap import concrete
+from ...core.unwrap import bare, concrete, held
 from ...core.value import Value, dtype_of
 from .._shared.dlpack import CPU_DEVICE
 from . import _dtype
@@ -115,6 +115,17 @@ def from_device(data: Any) -> Any:
     from ._memory import from_dlpack
 
     return from_dlpack(data)
+
+
+def elements_of(op: str, x: Any) -> Any:
+    """The elements of a tensor where they are: NumPy's array, or an accelerator's, which has NumPy's methods.
+
+    Raises as `concrete` does where it stands for many.
+    """
+    array = bare(x)
+    if type(array) is np.ndarray:
+        return array
+    return concrete(op, x) if on_host(array) else held(op, x)
 
 
 def _no_data(data: Any, error: Exception) -> Exception:

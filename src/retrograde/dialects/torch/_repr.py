@@ -155,6 +155,7 @@ def format_tensor(
     suffixes: Sequence[str] = (),
     indent: int = 0,
     prefix: str = "tensor(",
+    device_name: str = "",
 ) -> str:
     """Return the text of `repr(tensor)` for a tensor that holds `array`, of any shape, under the current options.
 
@@ -165,6 +166,7 @@ def format_tensor(
         suffixes: what follows size and dtype, such as "requires_grad=True" or "grad_fn=<MulBackward0>".
         indent: columns already taken to the left of the prefix, on its own and on the following lines.
         prefix: the opening, "tensor(" or the name of a subclass and a parenthesis.
+        device_name: the device, "cuda:0"; empty for the CPU, of which nothing is said.
 
     >>> format_tensor(np.eye(2, dtype=np.float32), dtype_name="float32", default_dtype_name="float32")
     'tensor([[1., 0.],\\n        [0., 1.]])'
@@ -172,7 +174,7 @@ def format_tensor(
     options = _options
     indent += len(prefix)
     shape = array.shape
-    notes: list[str] = []
+    notes: list[str] = [f"device='{device_name}'"] if device_name else []
     if array.size == 0:
         body = "[]"
         if len(shape) != 1:
