@@ -72,10 +72,14 @@ class autocast:
         before, _state.dtype, _state.cache_enabled = self._before
         _autocast.switch(before)
 
+    def _again(self) -> autocast:
+        """Another region like this one."""
+        return type(self)(self.device, self.fast_dtype, self._enabled, self._cache_enabled)
+
     def __call__(self, func: _Callable[..., _Any]) -> _Callable[..., _Any]:
         @_functools.wraps(func)
         def inside(*args: _Any, **kwargs: _Any) -> _Any:
-            with type(self)(self.device, self.fast_dtype, self._enabled, self._cache_enabled):
+            with self._again():
                 return func(*args, **kwargs)
 
         return inside
