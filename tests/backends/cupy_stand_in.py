@@ -41,6 +41,9 @@ _SPECIAL = """bdtr bdtrc bdtri beta betainc betaincinv betaln binom boxcox boxco
     round shichi sici sinc sindg softmax sph_harm_y spherical_yn tandg wright_bessel xlog1py xlogy y0 y1 yn zeta zetac"""
 _PLAIN_RESULTS = (bool, int, str, np.dtype, type, type(None))
 
+GETS = [0]
+"""How many arrays were copied to the host."""
+
 CALLS: set[tuple[str, int, tuple[str, ...]]] = set()
 """What was called, with how many arguments by place and which by name: to be held against CuPy's own signatures."""
 
@@ -237,6 +240,7 @@ class ndarray:
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
         """The elements as NumPy's array: a copy."""
+        GETS[0] += 1
         return np.array(self._host, order=order)
 
     def item(self, *index: Any) -> Any:

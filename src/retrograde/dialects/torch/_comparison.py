@@ -12,6 +12,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import comparison as cmp
 from ...tape import inplace
 from ._api import METHODS, api
+from ._data import elements_of
 from ._elementwise import (
     ANY,
     EITHER,
@@ -69,7 +70,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 @api()
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements."""
-    return bool(np.all(concrete("allclose", isclose(input, other, rtol, atol, equal_nan))))
+    return bool(elements_of("allclose", isclose(input, other, rtol, atol, equal_nan)).all())
 
 
 @api()

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
 from ._api import FUNCTIONS, METHODS
-from ._tensor import from_array
+from ._tensor import beside
 
 _ndarray = np.ndarray
 
@@ -38,7 +38,7 @@ def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
 
 
 def _unwritten(x: Any) -> Any:
-    return from_array(np.zeros(tuple(shape_of(x)), bool))
+    return beside(np.zeros(tuple(shape_of(x)), bool), x)
 
 
 MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {

@@ -18,13 +18,13 @@ from ...tape import inplace, mutation
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
-from ._data import sizes
+from ._data import elements_of, sizes
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
 from ._promote import number_array
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside, from_array
 
 _ndarray = np.ndarray
 _INT64 = np.dtype(np.int64)
@@ -75,7 +75,7 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     if dtype_of(index) not in INDEX_DTYPES:
         if math.prod(shape):
             raise RuntimeError(f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
-        index = from_array(np.zeros(shape, np.int64))
+        index = beside(np.zeros(shape, np.int64), index)
     others = [("the tensor", tuple(shape_of(input)), True)]
     if src is not None:
         others.append(("the source", tuple(shape_of(src)), False))
@@ -91,7 +91,7 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
                 + (f" apart from dimension {axis}" if off_axis else "")
             )
     if not math.prod(shape) and len(shape) != n:
-        index = from_array(np.zeros((0,) * n, np.int64))
+        index = beside(np.zeros((0,) * n, np.int64), index)
     elif not shape and n:  # a 0-d index stands for one with one element
         index = st.reshape(index, shape=(1,) * n)
     return axis, index._a if index._level == 0 and type(index._a) is _ndarray else index
@@ -381,7 +381,7 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
         if dtype_of(e) in (np.bool_, np.uint8):
             if dtype_of(e) == np.uint8:
                 warnings.warn(f"{op}: indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=5)
-            mask = concrete(op, e).astype(bool)
+            mask = elements_of(op, e).astype(bool)
             if mask.shape != shape[dim : dim + mask.ndim]:
                 raise IndexError(
                     f"{op}: a mask of shape {list(mask.shape)} does not fit a tensor of shape {list(shape)} at {dim}"
@@ -493,7 +493,7 @@ def _in_c_order(out: Any) -> Any:
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of `input` where the mask, broadcast with it, is set; 1-d."""
     given = _mask("masked_select", mask)
-    array = concrete("masked_select", mask) if given is mask else given
+    array = elements_of("masked_select", mask) if given is mask else given
     shape = np.broadcast_shapes(tuple(shape_of(input)), array.shape)
     x = input if shape == tuple(shape_of(input)) else st.broadcast_to(input, shape=shape)
     if not shape:
@@ -509,7 +509,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """`input` with the first elements of `source` written, in order, where the mask is set."""
     given = _mask("masked_scatter", mask)
     _same_dtype("masked_scatter", input, source)
-    array = concrete("masked_scatter", mask) if given is mask else given
+    array = elements_of("masked_scatter", mask) if given is mask else given
     shape = np.broadcast_shapes(tuple(shape_of(input)), array.shape)
     x = input if shape == tuple(shape_of(input)) else st.broadcast_to(input, shape=shape)
     flat = np.broadcast_to(array, shape).reshape(-1).nonzero()[0]

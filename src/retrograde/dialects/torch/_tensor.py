@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..._state import OBSERVERS, state
-from ...core import value as values
 from ...backend.devices import placed
+from ...core import value as values
 from ...core.arrays import bottom
 from ...core.dual import DualArray
 from ...core.level import born
@@ -425,6 +425,11 @@ def from_array(array: Any, requires_grad: bool = False, device: Any = CPU) -> Te
     if state.mark is not None:
         state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def beside(array: np.ndarray, x: Any) -> Tensor:
+    """A constant of NumPy's as a tensor where another one is."""
+    return from_array(array if type(x._a) is _ndarray else placed(array, *place_of(x)))
 
 
 def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:

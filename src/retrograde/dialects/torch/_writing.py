@@ -114,10 +114,10 @@ def _elements(x: Any) -> list[Any]:
 def _mapped(name: str, target: Any, compute: Callable[[], list[Any]]) -> Any:
     if target._node is not None:
         raise RuntimeError(f"{name}: a Python function has no derivative, and this tensor requires grad; detach it")
-    from ._tensor import from_array
+    from ._tensor import beside
 
     def values() -> Any:
-        return from_array(np.array(compute(), dtype=dtype_of(target)).reshape(shape_of(target)))
+        return beside(np.array(compute(), dtype=dtype_of(target)).reshape(shape_of(target)), target)
 
     return inplace.update(name, target, values)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ._size import check_device
 from ._tensor import Tensor
 
@@ -70,7 +71,7 @@ def _compare(
         if a is None and b is None:
             return
         raise TypeError(f"assert_close: cannot compare {type(a).__name__} with {type(b).__name__}")
-    x, y = (np.asarray(t.detach()._a) if isinstance(t, Tensor) else t for t in (a, b))
+    x, y = (concrete("assert_close", t) if isinstance(t, Tensor) else t for t in (a, b))
     if x.shape != y.shape:
         _fail(f"assert_close: the shapes differ: {tuple(x.shape)} and {tuple(y.shape)}", where, msg)
     if check_dtype and x.dtype != y.dtype:

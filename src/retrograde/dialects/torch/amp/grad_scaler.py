@@ -10,7 +10,7 @@ import numpy as np
 
 from ....tensor.promotion import constant
 from .._size import device as device_of
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -48,7 +48,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * from_array(constant(self._scale, _FLOAT32)).to(outputs.dtype)
+            return outputs * beside(constant(self._scale, _FLOAT32), outputs).to(outputs.dtype)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(x) for x in outputs)
         raise ValueError(f"scale: wanted a tensor or a list of tensors, got {type(outputs).__name__}")

@@ -11,7 +11,7 @@ from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
 from ....core.value import content, dtype_of, make, shape_of
 from ....tape.autograd import leaf
-from .._tensor import Tensor, refuse_in_transforms
+from .._tensor import Tensor, beside, refuse_in_transforms
 from ._entry import grad
 
 
@@ -103,11 +103,11 @@ def _vectors(op: str, v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _ones(y: Tensor) -> Tensor:
-    return make(Tensor, np.ones(shape_of(y), dtype_of(y)))
+    return beside(np.ones(shape_of(y), dtype_of(y)), y)
 
 
 def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    return make(Tensor, np.zeros(shape, dtype_of(like)))
+    return beside(np.zeros(shape, dtype_of(like)), like)
 
 
 def _filled(op: str, grads: Any, likes: tuple[Tensor, ...], strict: bool, what: str) -> tuple[Tensor, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....._state import state
+from .....core.arrays import on_host
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers.embedding import one_hot_rows, renormalise
@@ -26,7 +27,7 @@ from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._indexing import INDEX_DTYPES
 from ..._matmul import bilinear
-from ..._tensor import Tensor, from_array
+from ..._tensor import Tensor, beside, from_array
 
 __all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
 
@@ -237,7 +238,7 @@ def embedding_bag(
             out = ix.take_add(rows, bags, shape=(count, d), axis=0)
         if mode == "mean":
             sizes = np.maximum(np.bincount(bags, minlength=count), 1).astype(dtype_of(weight))
-            out = out / from_array(sizes[:, None])
+            out = out / beside(sizes[:, None], weight)
     return show_as(out, "EmbeddingBagBackward0")
 
 
@@ -245,10 +246,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """For each integer a vector of zeros with a one in its place; as long as needed unless `num_classes` says."""
     if dtype_of(tensor_argument("one_hot", tensor)) != np.int64:
         raise RuntimeError(f"one_hot: wanted int64, got {FROM_NUMPY[dtype_of(tensor)]}; use long()")
-    if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap: nothing depends on values
+    if type(tensor._a) is not _ndarray and num_classes < 0 and not on_host(tensor):
+        num_classes = int(tensor.max().item()) + 1  # type: ignore[attr-defined]
+    if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap, on a device: nothing depends on values
         classes = np.arange(num_classes)
         spread = st.reshape(tensor, shape=(*tuple(shape_of(tensor)), 1))
-        return (spread == from_array(classes)).long()  # type: ignore[attr-defined]
+        return (spread == beside(classes, tensor)).long()  # type: ignore[attr-defined]
     labels = concrete("one_hot", tensor)
     if labels.size == 0:
         if num_classes <= 0:
