@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,20 @@ def elements_of(op: str, x: Any) -> Any:
     if type(array) is np.ndarray:
         return array
     return concrete(op, x) if on_host(array) else held(op, x)
+
+
+def computed_there(op: str, x: Any, compute: Callable[[Any], Any]) -> Any:
+    """What a function makes of the array of a tensor's elements, where they are."""
+    array = elements_of(op, x)
+    if type(array) is np.ndarray:
+        return compute(array)
+    with array.device:
+        return compute(array)
+
+
+def places_set(op: str, mask: Any) -> Any:
+    """The positions where a mask is set, an array for each axis, where the mask is."""
+    return mask.nonzero() if type(mask) is np.ndarray else computed_there(op, mask, lambda array: array.nonzero())
 
 
 def _no_data(data: Any, error: Exception) -> Exception:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
 from ...core import level as levels
+from ...core.arrays import on_host
 from ...core.batched import BatchedArray
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
@@ -26,7 +27,7 @@ from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axis_of, numpy_names
-from ._data import data_array
+from ._data import data_array, places_set
 from ._graph_nodes import NAMES
 from ._promote import stored_number
 from ._tensor import Tensor
@@ -143,6 +144,8 @@ def _to_index(self: Tensor) -> int:
 def _contains(self: Tensor, element: Any) -> bool:
     if not isinstance(element, (Value, int, float, complex, np.generic)):
         raise RuntimeError(f"in: wanted a tensor or a number, got {type(element).__name__}")
+    if type(self._a) is not _ndarray and not on_host(self):
+        return bool((self == element).any())  # type: ignore[attr-defined]
     other = concrete("in", element) if isinstance(element, Value) else element
     return bool(np.any(concrete("in", self) == other))
 
@@ -302,16 +305,16 @@ def parse(x: Any, index: Any) -> Parsed:
             dim += 1
             masks += 1
         elif dtype_of(e).kind == "b":
-            mask = e if type(e) is _ndarray else concrete("index", e)
-            if mask.shape != shape[source : source + mask.ndim]:
+            have = tuple(shape_of(e))
+            if have != shape[source : source + len(have)]:
                 raise IndexError(
-                    f"a mask of shape {list(mask.shape)} does not fit the dimensions from {source} on of a tensor of "
+                    f"a mask of shape {list(have)} does not fit the dimensions from {source} on of a tensor of "
                     f"shape {list(shape)}"
                 )
-            out.arrays.extend(mask.nonzero())
-            out.axes.extend(range(dim, dim + mask.ndim))
+            out.arrays.extend(places_set("index", e))
+            out.axes.extend(range(dim, dim + len(have)))
             masks += 1
-            dim, source = dim + mask.ndim, source + mask.ndim
+            dim, source = dim + len(have), source + len(have)
         else:
             out.arrays.append(e)
             out.axes.append(dim)

@@ -16,7 +16,7 @@ from ...tape import function as custom
 from ...tensor.quantiles import INTERPOLATIONS, interpolated
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
-from ._data import elements_of
+from ._data import computed_there
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
@@ -164,8 +164,8 @@ def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolatio
         if len(shape_of(q)) > 1:
             raise RuntimeError(f"{op}: q must have at most one dimension, got shape {list(shape_of(q))}")
         points = q
-        if not ((plain := elements_of(op, q)) >= 0).all() or not (plain <= 1).all():
-            raise RuntimeError(f"{op}: q must lie in [0, 1], got {plain.tolist()}")
+        if not computed_there(op, q, lambda array: ((array >= 0) & (array <= 1)).all()):
+            raise RuntimeError(f"{op}: q must lie in [0, 1], got {q.tolist()}")  # type: ignore[attr-defined]
     elif isinstance(q, (int, float)) and not isinstance(q, bool):
         if not 0 <= q <= 1:
             raise RuntimeError(f"{op}: q must lie in [0, 1], got {q}")
@@ -328,7 +328,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     x = tensor_argument("bincount", input)
     if dtype_of(x).kind not in "iu":
         raise NotImplementedError(f"bincount: the input must hold integers, got {FROM_NUMPY[dtype_of(x)]}")
-    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(elements_of("bincount", x).min()) < 0):
+    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(computed_there("bincount", x, lambda array: array.min())) < 0):
         raise RuntimeError("bincount: the input must have one dimension and no negative numbers")
     if minlength < 0:
         raise RuntimeError(f"bincount: minlength must not be negative, got {minlength}")

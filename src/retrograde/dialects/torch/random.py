@@ -337,7 +337,7 @@ def axes_back(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(axis) for axis in range(len(order)))
 
 
-def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool, device: Any) -> Tensor:
+def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool, device: Any = None) -> Tensor:
     where = x.device if device is None else device
     if any(level.adopt is None for level in state.levels):  # a transform; a trace goes on as without
         return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad, where)

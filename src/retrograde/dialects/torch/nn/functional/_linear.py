@@ -171,9 +171,9 @@ def _largest_of_bags(rows: Any, bags: np.ndarray, count: int) -> Any:
     """The maxima of `count` bags of rows (n, d), of which each belongs to one; zeros for an empty bag. The gradient goes to the
     first of equal ones, and nan is larger than any number."""
     n, d = shape_of(rows)
-    zeros = np.zeros((count, d), dtype_of(rows))
+    zeros = beside(np.zeros((count, d), dtype_of(rows)), rows)
     if not n:
-        return rows.new_tensor(zeros)
+        return zeros
     places, numbers = np.broadcast_to(bags[:, None], (n, d)), np.broadcast_to(np.arange(n)[:, None], (n, d))
     held = rows.detach()
     most = sr.scatter_reduce(zeros, places, held, axis=0, reduce="amax", include_self=False, x_ties=False)
