@@ -12,6 +12,7 @@ import array_api_compat.cupy as compat
 import cupy
 import numpy as np
 
+from .._errors import UnsupportedError
 from .devices import Accelerator
 from .lookup import Backend, register_backend
 
@@ -50,6 +51,8 @@ class CupyBackend(Backend):
         return self.placed(array, like.device)
 
     def placed(self, host: Any, device: Any) -> Any:
+        if host.dtype.name == "bfloat16":
+            raise UnsupportedError("CuPy's arrays know no bfloat16; convert with float16 or float32 before moving to a GPU")
         with device:
             return cupy.asarray(host)
 

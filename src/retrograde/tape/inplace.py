@@ -514,9 +514,11 @@ def _replace(op: str, target: Value, new: Value, recording: bool, start: int) ->
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
-    holder._a, holder._level = core._a, core._level
+    old, holder._a, holder._level = holder._a, core._a, core._level
+    if not isinstance(old, (Value, LevelArray)) and not backend_of(old).on_host(old):
+        mutation.note(old, now=start)  # of memory on a device, whatever was recorded with it before is out of date
     if recording:
-        holder._node = core._node
+        _commit([(holder, core._node)])
     if holder._outer is not None:
         outer, below, again = holder._outer
         assign(op, outer, values.as_value(type(outer)._result, below(holder)), start)
@@ -531,7 +533,8 @@ def _replace(op: str, target: Value, new: Value, recording: bool, start: int) ->
 def _take_anew(holder: Value) -> None:
     """Let the views of a value that got another array have its elements and its history."""
     for v, fresh in _anew(holder, values.as_core(holder)):
-        v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
+        v._a, v._level = fresh._a, fresh._level
+        _commit([(v, fresh._node)])
 
 
 def _lifted(holder: Value, level: int) -> bool:

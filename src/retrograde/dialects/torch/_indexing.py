@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
+from ...backend.devices import placed
 from ...core import level as levels
 from ...core.arrays import on_host
 from ...core.batched import BatchedArray
@@ -22,6 +23,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import elementwise as ew
 from ...ops import indexing as ix
 from ...ops import structural as st
+from ...ops.devices import place_of
 from ...ops.manipulation import unstack
 from ...tape import inplace, mutation
 from . import _dtype
@@ -550,7 +552,9 @@ def _write(self: Any, place: Any, value: Any) -> None:
 
 def as_value(x: Any, like: Any) -> Any:
     """An array as a tensor; a tensor as it is."""
-    return x if isinstance(x, Value) else make(type(like)._result, x)
+    if isinstance(x, Value):
+        return x
+    return make(type(like)._result, x if type(x) is not _ndarray or type(like._a) is _ndarray else placed(x, *place_of(like)))
 
 
 def _plain_write(self: Any, value: Any) -> bool:

@@ -50,7 +50,7 @@ def _construct_standard_basis_for(tensors: Any, tensor_numels: Any) -> tuple[Any
     ends = np.cumsum([0, *tensor_numels])
     unit = np.eye(ends[-1])
     return tuple(
-        make(Tensor, unit[:, a:b].astype(dtype_of(x))) for x, a, b in zip(tensors, ends, ends[1:])
+        beside(unit[:, a:b].astype(dtype_of(x)), x) for x, a, b in zip(tensors, ends, ends[1:])
     )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def _jacobian_row(
     n = int(np.prod(shape, dtype=np.int64))
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
-        found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
+        found = grad([y], list(xs), [beside(basis, y)], retain_graph=True, create_graph=create_graph,
                      allow_unused=True, is_grads_batched=True)  # fmt: skip
         return tuple(
             _zeros(shape + tuple(shape_of(x)), x) if g is None else g.reshape(shape + tuple(shape_of(x)))
@@ -227,7 +227,7 @@ def _jacobian_row(
         )
     columns: list[list[Tensor]] = [[] for _ in xs]
     for k in range(n):
-        found = _pull((y,), xs, (make(Tensor, basis[k]),), create_graph, True)
+        found = _pull((y,), xs, (beside(basis[k], y),), create_graph, True)
         for j, (g, x) in enumerate(zip(found, xs)):
             if g is None:
                 if strict:
