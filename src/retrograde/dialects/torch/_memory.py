@@ -499,7 +499,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     if sorted(order) != list(range(len(shape))):
         raise RuntimeError(f"empty_permuted: the layout must name each of {len(shape)} dimensions once, got {order}")
     array = np.zeros([shape[i] for i in order], np_dtype_of("empty_permuted", dtype))
-    return from_array(array.transpose(np.argsort(order)), requires_grad)
+    return from_array(array.transpose(np.argsort(order)), requires_grad, device)
 
 
 @api(function=False)

@@ -160,6 +160,17 @@ def place_named(where: Any) -> tuple[str, int]:
     return found.type, accelerator(found.type).current() if index is None else index  # type: ignore[union-attr]
 
 
+def only_on_cpu(op: str, where: Any) -> None:
+    """`check_device` for what is on the CPU alone: raises NotImplementedError for a device that is there."""
+    check_device(op, where)
+    kind, index = place_named(where)
+    if kind != "cpu":
+        raise NotImplementedError(
+            f"{op}: sparse, nested and masked tensors are on the CPU only here, not on {kind}:{index}; make them of tensors on the "
+            "CPU, or compute with dense ones"
+        )
+
+
 def check_device(op: str, where: Any, error: type[Exception] | None = None) -> None:
     """Accept None, the CPU and devices that are there; raise what PyTorch's build for the CPU raises for another device, or
     `error`, with the remedy, and RuntimeError for a number that no device has."""

@@ -18,7 +18,7 @@ from ._dtype import bool_, int64
 from ._graph_nodes import show_as
 from ._legacy_types import NAMES, LegacyType
 from ._promote import pair
-from ._size import check_device
+from ._size import only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -35,7 +35,7 @@ def sparse_coo_tensor(
     With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
     does not match.
     """
-    check_device("sparse_coo_tensor", device)
+    only_on_cpu("sparse_coo_tensor", device)
     if values is None:
         size = indices if size is None else size
         indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)

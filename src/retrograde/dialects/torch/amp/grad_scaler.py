@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.devices import accelerator
 from ....tensor.promotion import constant
 from .._size import device as device_of
 from .._tensor import Tensor, beside
@@ -26,7 +27,8 @@ class GradScaler:
         self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
         growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
-        if enabled and device_of(device).type != "cpu":
+        kind = device_of(device).type
+        if enabled and kind != "cpu" and accelerator(kind) is None:
             warnings.warn(f"GradScaler: there is no device {device!r} here; the scaler is switched off", stacklevel=2)
             enabled = False
         if enabled and growth_factor <= 1.0:
