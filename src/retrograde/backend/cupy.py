@@ -32,7 +32,8 @@ class CupyBackend(Backend):
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         places = {x.device.id for x in arrays if isinstance(x, cupy.ndarray)}
         if len(places) > 1:
-            raise ValueError(f"{prim.name}: the operands are on several devices, {', '.join(f'cuda:{i}' for i in sorted(places))}")
+            named = ", ".join(f"cuda:{i}" for i in sorted(places))
+            raise ValueError(f"{prim.name}: the operands are on several devices, {named}")
         (place,) = places
         if place == cupy.cuda.runtime.getDevice():
             return super().evaluate(prim, arrays, params)

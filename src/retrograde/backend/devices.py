@@ -19,6 +19,10 @@ _SERVED = {"cuda": "cupy"}
 FOUND: list[str] = []
 """The kinds of devices that a program has asked for and that are there: where it is empty, all arrays are on the CPU."""
 
+CROSSED: list[int] = []
+"""Non-empty once an operation has been recorded that takes elements from a device to the CPU: a backward pass that begins with
+NumPy's arrays may come to others then."""
+
 
 class Accelerator:
     """Devices of one kind, counted from 0, and the backend of the arrays on them."""

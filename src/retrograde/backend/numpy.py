@@ -10,7 +10,7 @@ from .jit import copies
 from .lookup import Backend, register_backend
 
 _NUMBERS = (np.generic, np.ndarray, bool, int, float, complex)
-"""What kernels give for an array without axes, and other libraries' arrays are not: what moves elements to a device gives those."""
+"""What kernels give for an array without axes, but for another library's array, which what moves elements to a device gives."""
 
 
 class NumpyBackend(Backend):

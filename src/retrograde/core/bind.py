@@ -174,7 +174,7 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
             if type(x._a) is not _ndarray:
                 plain = False
     if not plain and len(operands) > 1:
-        operands = result_class(operands)._policy.together(prim, operands)
+        operands = result_class(operands)._policy.together(prim.name, operands)
     if top and not levels.is_open(top):
         operands, top = _outlived(operands, top)
     arrays, edges, recorded = [], [], False

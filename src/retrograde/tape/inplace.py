@@ -18,6 +18,7 @@ import numpy as np
 from .._errors import GradError, LevelError, ShapeError
 from .._state import LOOKED_AT, OBSERVERS, OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
 from ..backend import backend_of
+from ..backend.devices import FOUND
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -514,6 +515,8 @@ def _replace(op: str, target: Value, new: Value, recording: bool, start: int) ->
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
+    if FOUND:
+        target._policy.together(op, [target, new])
     old, holder._a, holder._level = holder._a, core._a, core._level
     if not isinstance(old, (Value, LevelArray)) and not backend_of(old).on_host(old):
         mutation.note(old, now=start)  # of memory on a device, whatever was recorded with it before is out of date

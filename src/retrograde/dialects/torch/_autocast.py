@@ -101,8 +101,8 @@ LOWER_ON_CUDA = {
 FULL_ON_CUDA = {
     "": "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softmax log_softmax layer_norm "
         "group_norm norm cosine_similarity cdist cumprod cumsum dist pdist prod renorm sum logsumexp",
-    "nn.functional": "softmax log_softmax softmin softplus layer_norm group_norm normalize cosine_similarity pdist mse_loss l1_loss "
-                     "smooth_l1_loss huber_loss binary_cross_entropy_with_logits cross_entropy nll_loss kl_div "
+    "nn.functional": "softmax log_softmax softmin softplus layer_norm group_norm normalize cosine_similarity pdist mse_loss "
+                     "l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits cross_entropy nll_loss kl_div "
                      "poisson_nll_loss cosine_embedding_loss hinge_embedding_loss margin_ranking_loss soft_margin_loss "
                      "triplet_margin_loss multi_margin_loss multilabel_margin_loss",
     "linalg": "vector_norm matrix_norm norm",
@@ -222,8 +222,8 @@ def _on_cuda(args: Iterable[Any]) -> bool:
 def _unsafe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
     if any(isinstance(x, Tensor) and x.dtype in _HALVES for x in (*args, *kwargs.values())):
         raise RuntimeError(
-            "binary_cross_entropy: in an autocast region on a CUDA device probabilities in a lower precision are too coarse for it; "
-            "use binary_cross_entropy_with_logits"
+            "binary_cross_entropy: in an autocast region on a CUDA device probabilities in a lower precision are too coarse "
+            "for it; use binary_cross_entropy_with_logits"
         )
     return _same
 

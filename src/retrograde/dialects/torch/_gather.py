@@ -24,7 +24,7 @@ from ._data import places_set, sizes
 from ._dtype import FROM_NUMPY, int64
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, same_device, write_at
 from ._promote import number_array
 from ._tensor import Tensor, beside, from_array
 
@@ -66,13 +66,15 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     axis = axis_of(op, dim, n)
     place = getattr(index, "_a", None)
     if (
-        type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
+        type(place) is type(input._a) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size
+        and not index._level
         and (place.shape == have or all(k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, have))))
         and (src is None or place.shape == shape_of(src))
     ):
         return axis, place
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
+    same_device(op, input, index)
     shape = tuple(shape_of(index))
     if dtype_of(index) not in INDEX_DTYPES:
         if math.prod(shape):

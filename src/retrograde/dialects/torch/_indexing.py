@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
-from ...backend.devices import placed
+from ...backend.devices import FOUND, placed
 from ...core import level as levels
 from ...core.arrays import on_host
 from ...core.batched import BatchedArray
@@ -23,7 +23,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import elementwise as ew
 from ...ops import indexing as ix
 from ...ops import structural as st
-from ...ops.devices import place_of
+from ...ops.devices import moved, place_of
 from ...ops.manipulation import unstack
 from ...tape import inplace, mutation
 from . import _dtype
@@ -500,6 +500,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         value = st.broadcast_to(value, shape=shape)
     if target is not self:
         inplace.forget_view(target)  # nobody else has it
+    if isinstance(value, Value) and (type(value._a) is not _ndarray or type(self._a) is not _ndarray):
+        value = moved(value, place_of(self))
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
 
 
@@ -639,3 +641,13 @@ def check_index(op: str, index: Any) -> Any:
     if dtype_of(index) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the index must have dtype int64, got {_dtype.FROM_NUMPY[dtype_of(index)]}")
     return index._a if index._level == 0 and type(index._a) is _ndarray else index
+
+
+def same_device(op: str, x: Any, positions: Any) -> None:
+    """Raise RuntimeError for positions on another device than the tensor that they are of: NumPy's would go along in silence."""
+    if (type(x._a) is not _ndarray or type(positions._a) is not _ndarray) and FOUND:
+        have, given = x.device, positions.device
+        if have != given:
+            raise RuntimeError(
+                f"{op}: the tensor and the positions are on different devices, {have} and {given}; move one with to()"
+            )

@@ -212,7 +212,7 @@ def data_ptr(self: Tensor) -> int:
 def _on_cpu(op: str, x: Tensor) -> None:
     """Raise NotImplementedError for a tensor on another device, whose memory is the array library's own."""
     if type(x._a) is not _ndarray and not x.is_cpu:
-        raise NotImplementedError(f"{op}: of a tensor on {x.device} the memory is CuPy's; use x.cpu(), or from_dlpack to share it")
+        raise NotImplementedError(f"{op}: of a tensor on {x.device} the memory is CuPy's; use x.cpu(), or DLPack to share it")
 
 
 class UntypedStorage:

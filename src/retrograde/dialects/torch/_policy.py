@@ -30,7 +30,7 @@ class TorchPolicy(TapePolicy):
                 f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
             )
 
-    def together(self, prim: Primitive, operands: list[Any]) -> list[Any]:
+    def together(self, op: str, operands: list[Any]) -> list[Any]:
         if not FOUND:
             return operands
         places: dict[Any, Any] = {}
@@ -45,7 +45,7 @@ class TorchPolicy(TapePolicy):
             return [moved(x, others[0]) if isinstance(x, Value) else x for x in operands]
         named = ["cpu" if kind == "cpu" else f"{kind}:{index}" for kind, index in places]
         raise RuntimeError(
-            f"{prim.name}: the tensors are on different devices, {' and '.join(named)}; move them to one with to()"
+            f"{op}: the tensors are on different devices, {' and '.join(named)}; move them to one with to()"
         )
 
     def viewed(self, out: Any, x: Any) -> None:

@@ -166,8 +166,8 @@ def only_on_cpu(op: str, where: Any) -> None:
     kind, index = place_named(where)
     if kind != "cpu":
         raise NotImplementedError(
-            f"{op}: sparse, nested and masked tensors are on the CPU only here, not on {kind}:{index}; make them of tensors on the "
-            "CPU, or compute with dense ones"
+            f"{op}: sparse, nested and masked tensors are on the CPU only here, not on {kind}:{index}; make them of tensors "
+            "on the CPU, or compute with dense ones"
         )
 
 
@@ -186,8 +186,8 @@ def check_device(op: str, where: Any, error: type[Exception] | None = None) -> N
     if served is None:
         raise (error or _REFUSED[kind])(
             f"{op}: device {str(where)!r} was asked for, but " + (
-                "CuPy finds no GPU here (pip install 'retrograde[cuda]' on a machine that has one), so retrograde's torch dialect "
-                "computes on the CPU; use device='cpu' (torch.cuda.is_available() is False)"
+                "CuPy finds no GPU here (pip install 'retrograde[cuda]' on a machine that has one), so retrograde's torch "
+                "dialect computes on the CPU; use device='cpu' (torch.cuda.is_available() is False)"
                 if kind == "cuda"
                 else "retrograde's torch dialect computes on the CPU and on CUDA devices; use device='cpu'"
             )

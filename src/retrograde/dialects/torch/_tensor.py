@@ -216,6 +216,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 )
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
+            if (type(gradient._a) is not _ndarray or type(self._a) is not _ndarray) and gradient.device != self.device:
+                raise RuntimeError(f"grad: a tensor on {self.device} got a gradient on {gradient.device}")
         self._grad = gradient
         for observer in OBSERVERS:
             observer.cleared(self)

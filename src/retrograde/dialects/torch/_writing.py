@@ -12,6 +12,7 @@ from ...core.node import tick
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
+from ...ops.devices import moved, place_of
 from ...tape import inplace
 from .._shared.elementwise import write_at_once
 from ._api import FUNCTIONS, METHODS, api
@@ -32,6 +33,8 @@ def _put(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of `src`, broadcast and converted, written into this tensor; gradients pass to `src`."""
     if isinstance(src, Value):
+        if type(src._a) is not type(self._a) or type(src._a) is not np.ndarray:
+            src = moved(src, place_of(self))
         if write_at_once("copy_", _put, self, src):
             return self
     elif isinstance(src, (bool, int, float, complex)):

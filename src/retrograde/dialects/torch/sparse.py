@@ -117,6 +117,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
+    only_on_cpu("to_sparse", self.device)
     kept = self.ndim if sparse_dim is None else sparse_dim
     i = from_array(math.nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)

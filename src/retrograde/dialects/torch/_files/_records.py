@@ -166,9 +166,9 @@ def check_location(storage: Storage, location: str, map_location: Any) -> None:
     if kind != "cpu":
         served = accelerator(kind)
         if served is None or int(number or 0) >= served.count():
-            there = "only 'cpu'" if served is None else f"{served.count()} of them"
+            there = "there is only 'cpu'" if served is None else f"there are {served.count()} of them"
             raise RuntimeError(
-                f"torch.load: a tensor belongs on {location!r}, and there is {there} here; "
+                f"torch.load: a tensor belongs on {location!r}, and {there} here; "
                 "pass map_location='cpu' to place it there"
             )
         storage.location = location

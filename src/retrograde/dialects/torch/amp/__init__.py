@@ -51,8 +51,8 @@ class autocast:
             enabled = False
         elif enabled and device_type == "cuda" and self.fast_dtype is not _dtype.float16:
             _warnings.warn(
-                f"autocast: regions on CUDA devices are in float16, since CuPy's arrays know no {self.fast_dtype}; it is switched "
-                "off", stacklevel=2,
+                f"autocast: regions on CUDA devices are in float16, since CuPy's arrays know no {self.fast_dtype}; it is "
+                "switched off", stacklevel=2,
             )  # fmt: skip
             enabled = False
         elif enabled and self.fast_dtype not in _LOWER:

@@ -282,7 +282,7 @@ def set_rng_state_all(new_states: _Iterable[_Tensor]) -> None:
 def _refusal(name: str) -> _Any:
     def refuse(*args: _Any, **kwargs: _Any) -> _Any:
         _served(name, RuntimeError)
-        raise NotImplementedError(f"torch.cuda.{name}: kernels are CuPy's, whose launches are not recorded; run the step as it is")
+        raise NotImplementedError(f"torch.cuda.{name}: launches of CuPy's kernels are not recorded; run the step as it is")
 
     return refuse
 

@@ -25,8 +25,9 @@ from ..._api import api
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import INDEX_DTYPES
+from ..._indexing import INDEX_DTYPES, same_device
 from ..._matmul import bilinear
+from ..._size import only_on_cpu
 from ..._tensor import Tensor, beside, from_array
 
 __all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
@@ -120,6 +121,9 @@ def embedding(
     dense where it is recorded itself, and in transforms). Raises IndexError for an index out of range.
     """
     given = _indices("embedding", input)
+    same_device("embedding", weight, input)
+    if sparse:
+        only_on_cpu("embedding(sparse=True)", weight.device)
     shape = shape_of(weight)
     if len(shape) != 2:
         raise RuntimeError(f"embedding: the weight must be a matrix, got shape {list(shape)}")
@@ -212,6 +216,9 @@ def embedding_bag(
             )
     if mode == "max" and scale_grad_by_freq:
         raise ValueError(f"{op}: scale_grad_by_freq does not go with mode='max'")
+    same_device(op, weight, input)
+    if sparse:
+        only_on_cpu("embedding_bag(sparse=True)", weight.device)
     indices, bags, count = _bags(op, input, offsets, include_last_offset)
     n, d = tuple(shape_of(weight))
     padding = _padding(op, padding_idx, n)
