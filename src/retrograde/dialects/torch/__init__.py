@@ -118,8 +118,8 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 _LAZY = (
     "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "cuda",
     "distributed", "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
-    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types",
-    "utils",
+    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal",
+    "special", "types", "utils",
 )  # fmt: skip
 
 

@@ -295,7 +295,8 @@ class Categorical(Distribution):
         return families.Categorical.entropy(F, self.probs, logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
 
 
