@@ -67,8 +67,13 @@ def _launcher() -> tuple[str, bool]:
     return found, "hydra" not in said.lower() and "mpich" not in said.lower()
 
 
-def command(count: int, program: Sequence[str], *, prefix: bool = False) -> list[str]:
-    """What starts `count` processes of a program. prefix: whether lines that they print begin with their number.
+_TOLD = ("RETROGRADE_", "OMP_", "OPENBLAS_", "MKL_", "PYTHON", "TORCH_DISTRIBUTED_DEBUG", "OMPI_MCA_")
+"""What the names of variables begin with that processes on other machines are told, which Open MPI starts without."""
+
+
+def command(count: int, program: Sequence[str], *, prefix: bool = False, hosts: str | None = None) -> list[str]:
+    """What starts `count` processes of a program. prefix: whether lines that they print begin with their number. hosts: the
+    machines on which they are started, each with how many of them, "a:2,b:2"; this one, where it is None.
 
     More processes than cores are started as well, and by root where root asks for it, as in a container.
     Raises UnsupportedError without an MPI.
@@ -81,8 +86,15 @@ def command(count: int, program: Sequence[str], *, prefix: bool = False) -> list
             flags.append("--allow-run-as-root")
         if prefix:
             flags += ["--output", "tag"]
-    elif prefix:
-        flags.append("-prepend-rank")
+        if hosts is not None:
+            flags += ["--host", hosts]
+            for name in sorted(name for name in os.environ if name.startswith(_TOLD)):
+                flags += ["-x", name]
+    else:
+        if prefix:
+            flags.append("-prepend-rank")
+        if hosts is not None:
+            flags += ["-hosts", hosts]
     return [launcher, *flags, *program]
 
 
@@ -91,8 +103,12 @@ _OF_OURS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
 
 
 def environment() -> dict[str, str]:
-    """The environment of processes that are to be started, without what says which of some processes this one is."""
-    return {k: v for k, v in os.environ.items() if not k.startswith(_OF_MPI) and k not in _OF_OURS}
+    """The environment of processes that are to be started, without what says which of some processes this one is. Settings of
+    Open MPI's components are kept; of those that begin with OMPI, within a job its own, none."""
+    kept = ("PRTE_MCA_", "PMIX_MCA_") if _started(os.environ) else ("PRTE_MCA_", "PMIX_MCA_", "OMPI_MCA_")
+    return {
+        k: v for k, v in os.environ.items() if k.startswith(kept) or (not k.startswith(_OF_MPI) and k not in _OF_OURS)
+    }
 
 
 def become(whole: Sequence[str]) -> NoReturn:

@@ -33,7 +33,7 @@ HELP = "run a Python program with `import torch` (and the other dialects there a
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
     parser.usage = (
-        "retrograde run [--processes N [--prefix]] [--compile | --real | --nan [--json] | --report FILE] "
+        "retrograde run [--processes N [--prefix] [--hosts LIST]] [--compile | --real | --nan [--json] | --report FILE] "
         "(SCRIPT | -m MODULE) [ARGS...]"
     )
     parser.add_argument(
@@ -60,6 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "operations connect",
     )  # fmt: skip
     parser.add_argument("--prefix", action="store_true", help="with --processes: begin each line with the process's number")
+    parser.add_argument(
+        "--hosts", metavar="LIST",
+        help="with --processes: on which machines they run, and how many on each: a:2,b:2 (mpiexec's --host; reached by ssh, "
+        "with this Python and the program at the same places)",
+    )  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or a folder or zip file with __main__.py")
 
@@ -67,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Divide the arguments into our own and the program's, which come after what names the program."""
     for i, argument in enumerate(arguments):
-        if i and arguments[i - 1] in ("--processes", "--report"):
+        if i and arguments[i - 1] in ("--processes", "--hosts", "--report"):
             continue
         if argument == "-m":
             return list(arguments[: i + 2]), list(arguments[i + 2 :])
@@ -102,6 +107,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         return 2
     if options.report is not None and not options.report.endswith(".html"):
         print(f"retrograde run: --report writes a page, whose name ends in .html; got {options.report}", file=sys.stderr)
+        return 2
+    if options.hosts is not None and options.processes is None:
+        print("retrograde run: --hosts goes with --processes", file=sys.stderr)
         return 2
     if options.processes is not None:
         return _several(options, rest)
@@ -157,8 +165,9 @@ def _several(options: argparse.Namespace, rest: list[str]) -> int:
     program = [options.script] if options.module is None else ["-m", options.module]
     try:
         whole = launch.command(
-            options.processes, [sys.executable, "-m", "retrograde", NAME, *flags, *program, *rest], prefix=options.prefix
-        )
+            options.processes, [sys.executable, "-m", "retrograde", NAME, *flags, *program, *rest], prefix=options.prefix,
+            hosts=options.hosts,
+        )  # fmt: skip
     except UnsupportedError as problem:
         print(f"retrograde run: {problem}", file=sys.stderr)
         return 2
