@@ -1,6 +1,6 @@
 """What test_cuda.py asks of the torch dialect on the stand-in for CuPy, in a process of its own: a function each.
 
-`python cuda_cases.py` prints what each of them raised, as JSON; `python cuda_cases.py NAME` runs one.
+`python cuda_cases.py` prints what each of them raised and what was called of CuPy, as JSON; `python cuda_cases.py NAME` runs one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pytest
 
 cupy: Any = cupy_stand_in.installed()
 
+import retrograde as rg  # noqa: E402
 import retrograde.dialects.torch as torch  # noqa: E402
 from retrograde.backend.devices import accelerator  # noqa: E402
 from retrograde.dialects.torch import nn  # noqa: E402
@@ -604,6 +605,9 @@ def compiled_functions_run_as_they_are() -> None:
     v = torch.rand(3, device="cuda:1", requires_grad=True)
     step(v).backward()
     assert v.grad.device == v.device
+    assert "a tensor lies in another library's memory" in str(rg.compile_report())
+    with pytest.raises(rg.UnsupportedError, match="generated code is the CPU's"):
+        rg.jit(lambda x: rg.sum(x * x))(rg.asarray(cupy.ones(3)))
 
 
 def one_device_of_several_is_used_in_parallel() -> None:
@@ -684,7 +688,7 @@ def main(names: list[str]) -> None:
             found[name] = traceback.format_exc()
             if names:
                 traceback.print_exc()
-    print(json.dumps(found))
+    print(json.dumps({"raised": found, "calls": sorted(cupy_stand_in.CALLS)}))
 
 
 if __name__ == "__main__":

@@ -6,12 +6,14 @@ What needs the stand-in runs in a process of its own, since the name `cupy` and 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,10 +35,16 @@ def run(*arguments: str, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, str]:
-    """What each case raised, of one process that ran them all."""
-    found: dict[str, str] = json.loads(run(str(HERE / "cuda_cases.py")).splitlines()[-1])
-    return found
+def found() -> dict[str, Any]:
+    """What each case raised, and what was called, of one process that ran them all."""
+    said: dict[str, Any] = json.loads(run(str(HERE / "cuda_cases.py")).splitlines()[-1])
+    return said
+
+
+@pytest.fixture(scope="module")
+def outcomes(found: dict[str, Any]) -> dict[str, str]:
+    raised: dict[str, str] = found["raised"]
+    return raised
 
 
 def test_every_case_runs(outcomes: dict[str, str]) -> None:
@@ -77,6 +85,23 @@ def test_recorded_operations_are_the_cpu_s() -> None:
 @pytest.mark.long
 def test_layers_are_the_cpu_s() -> None:
     assert run(str(HERE / "cuda_layers.py")).splitlines()[-1].startswith("all")
+
+
+def test_what_is_called_takes_cupy_s_arguments(found: dict[str, Any]) -> None:
+    """CuPy itself, which needs no GPU to be imported, has the functions, and they take as many arguments, by these names."""
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    modules = {
+        "": cupy, "linalg": cupy.linalg, "fft": cupy.fft, "special": importlib.import_module("cupyx.scipy.special"),
+    }  # fmt: skip
+    assert len(found["calls"]) > 40
+    for name, count, names in found["calls"]:
+        path, _, own = name.rpartition(".")
+        function = getattr(modules[path], own)
+        if isinstance(function, cupy.ufunc):
+            assert count <= function.nin
+            assert set(names) <= {"out", "dtype", "casting"}
+        else:
+            inspect.signature(function).bind(*range(count), **dict.fromkeys(names))
 
 
 def test_the_stand_in_refuses_what_cupy_refuses() -> None:

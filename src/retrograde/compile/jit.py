@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from .._state import SWITCHED, state
 from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
+from ..core.arrays import device_of, on_host
 from ..core.value import Value, make
 from . import log, pipeline
 from .emit.shortcut import MISSED
@@ -62,7 +64,7 @@ def jit(
     traced; what asks for the value of a size, as `range` does, makes a version of each. dynamic: True for such a trace at the
     first call, False for none.
 
-    Raises UnsupportedError where the function asks for elements, as a branch on a value does.
+    Raises UnsupportedError where the function asks for elements, as a branch on a value does, and for arrays of a GPU.
 
     Examples
     --------
@@ -106,6 +108,11 @@ class Jit:
             return self._f(*args, **kwargs)
         found, tree = self._flattened(args, kwargs)
         leaves = _arrays(found)
+        if (elsewhere := next((x for x in leaves if type(x._a) is not np.ndarray and not on_host(x)), None)) is not None:
+            raise UnsupportedError(
+                f"{self._name}: an argument is on {device_of(elsewhere)}, and generated code is the CPU's; call the function "
+                "itself, or move the argument with rg.asarray(x.numpy())"
+            )
         key = self._key(found, leaves, tree)
         scalars = scalars_in(found) if len(found) != len(leaves) else ()
         version = self._versions.holding(key, scalars)
