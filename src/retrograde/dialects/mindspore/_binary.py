@@ -93,7 +93,7 @@ def _rest(name: str, quotient: Callable[[Any, Any], Any], whole: Any) -> Functio
 
 
 fmod = api("fmod")(_rest("fmod", lambda x, y: sel.trunc(ew.divide(x, y)), ew.fmod))
-remainder = api("remainder")(_rest("remainder", ew.floor_divide, ew.remainder))
+remainder = api("remainder", in_place=True)(_rest("remainder", ew.floor_divide, ew.remainder))
 
 
 def _logical(name: str, op: Any) -> Function:

@@ -119,7 +119,8 @@ copy = row("copy clone", lambda self: st.copy(self),
 deepcopy = row("deepcopy", lambda input_x: st.copy(tensor_argument("deepcopy", input_x)),
     "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
 
-api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)))
+clone = row("clone", lambda input: st.copy(tensor_argument("clone", input)),
+    "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
 
 
 @api("contiguous", function=False)

@@ -15,7 +15,8 @@ from ...tape import inplace
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
 from .._shared.registry import defined
-from ._api import FUNCTIONS, api
+from . import _gather
+from ._api import api
 from ._dtype import FROM_NUMPY, as_dtype, int64
 from ._matmul import _ranked
 from ._promote import tensor_argument
@@ -166,7 +167,7 @@ def _number_of(value: Any) -> Any:
 
 
 def _chosen(there: np.ndarray, x: Any, other: Any) -> Any:
-    return FUNCTIONS["where"](from_array(np.broadcast_to(there, x.shape).copy()), x, other)
+    return _gather.where(from_array(np.broadcast_to(there, x.shape).copy()), x, other)
 
 
 @api(method=False)
@@ -220,7 +221,7 @@ def fill_diagonal(self: Any, fill_value: Any, wrap: bool = False) -> Any:
         raise ValueError(f"fill_diagonal: wanted at least two axes, got shape {self.shape}")
     places = np.zeros(self.shape, bool)
     np.fill_diagonal(places, True, wrap=wrap)
-    return FUNCTIONS["masked_fill"](self, from_array(places), fill_value)
+    return _gather.masked_fill(self, from_array(places), fill_value)
 
 
 @api("diagonal_scatter")

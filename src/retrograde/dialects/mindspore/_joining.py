@@ -69,16 +69,16 @@ def stack(tensors: Any, axis: int = 0) -> Any:
     return st.stack(*parts, axis=axis_of("stack", axis, len(shape_of(parts[0])) + 1))
 
 
-for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
-    def _joiner(name: str) -> Function:
-        join = getattr(nps, "vstack" if name == "row_stack" else name)
+def _joiner(name: str, join: Function) -> Function:
+    def f(tensors: Any) -> Any:
+        return join(tensors_of(name, tensors))
 
-        def f(tensors: Any) -> Any:
-            return join(tensors_of(name, tensors))
+    doc = f"Tensors joined as NumPy's `{name}` does."
+    return api(method=False)(aliases(inputs="tensors")(defined(name, f, doc)))
 
-        return defined(name, f, f"Tensors joined as NumPy's `{name}` does.")
 
-    api(_name, method=False, seconds={"inputs": "tensors"})(_joiner(_name))
+hstack, vstack, dstack = _joiner("hstack", nps.hstack), _joiner("vstack", nps.vstack), _joiner("dstack", nps.dstack)
+column_stack, row_stack = _joiner("column_stack", nps.column_stack), _joiner("row_stack", nps.vstack)
 
 
 @api(method=False)
@@ -235,6 +235,8 @@ def slice_(input: Any, begin: Any, size: Any) -> Any:
         index.append(slice(b, end))
     return st.getitem(x, index=tuple(index))
 
+
+slice_.__name__ = "slice"
 
 @api(method=False)
 def strided_slice(

@@ -143,7 +143,8 @@ def _with_product(op: str, input: Any, product: Any, beta: Any, alpha: Any) -> A
 
 
 addmm = row("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1:
-    _with_product("addmm", input, mm(mat1, mat2), beta, alpha), "beta input + alpha mat1 @ mat2.")  # fmt: skip
+    _with_product("addmm", input, mm(mat1, mat2), beta, alpha), "beta input + alpha mat1 @ mat2.",
+    in_place=True)  # fmt: skip
 addmv = row("addmv", lambda input, mat, vec, *, beta=1, alpha=1:
     _with_product("addmv", input, mv(mat, vec), beta, alpha), "beta input + alpha mat @ vec.")  # fmt: skip
 

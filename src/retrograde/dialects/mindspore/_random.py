@@ -13,7 +13,7 @@ import numpy as np
 from ...core.value import Value, dtype_of
 from ...ops.comparison import greater_equal
 from .._shared.axes import integer, integers, length_of, spread
-from ._api import FUNCTIONS, api
+from ._api import api
 from ._assign import write
 from ._dtype import as_dtype, float32, int32, int64
 from ._generator import stream_of
@@ -269,4 +269,4 @@ _drawn("random_", lambda stream, shape, from_=0, to=None: stream.integers(from_ 
 @api("bernoulli", function=False)
 def bernoulli_method(self: Any, *, generator: Any = None) -> Any:
     """1 with the probability that an element is, else 0."""
-    return FUNCTIONS["bernoulli"](self, self, stream_of("bernoulli", generator))
+    return bernoulli(self, self, stream_of("bernoulli", generator))

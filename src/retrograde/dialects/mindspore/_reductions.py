@@ -312,8 +312,8 @@ def _extreme_method(name: str, largest: bool) -> Function:
     return method
 
 
-api("max", function=False)(_extreme_method("max", True))
-api("min", function=False)(_extreme_method("min", False))
+max_method = api("max", function=False)(_extreme_method("max", True))
+min_method = api("min", function=False)(_extreme_method("min", False))
 
 
 @api()

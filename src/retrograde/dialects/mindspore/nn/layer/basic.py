@@ -10,7 +10,6 @@ from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
 from ...._shared.layers import shown
 from ... import _dropout, _linear
-from ..._api import FUNCTIONS
 from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._promote import tensor_argument
@@ -214,10 +213,13 @@ def _check_rate(dropout: Any) -> None:
 
 Dropout1d, Dropout2d, Dropout3d = (
     layer(
-        f"Dropout{n}d", "p: float = 0.5", FUNCTIONS[f"dropout{n}d"], f"Dropout of whole channels of {shapes}.", shows=True,
+        f"Dropout{n}d", "p: float = 0.5", drop, f"Dropout of whole channels of {shapes}.", shows=True,
         training=True, then=_check_rate,
     )
-    for n, shapes in ((1, "(N, C, L) or (C, L)"), (2, "(N, C, H, W)"), (3, "(N, C, D, H, W)"))
+    for n, drop, shapes in (
+        (1, _dropout.dropout1d, "(N, C, L) or (C, L)"), (2, _dropout.dropout2d, "(N, C, H, W)"),
+        (3, _dropout.dropout3d, "(N, C, D, H, W)"),
+    )
 )  # fmt: skip
 
 
