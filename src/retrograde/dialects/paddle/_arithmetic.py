@@ -201,6 +201,7 @@ def _reversed_number(f: Function, bind: Function) -> Function:
     return operator(swapped)
 
 
+_over, _under = fast(ew.divide, Tensor, number_operator(_divide, ew.divide)), _reversed_number(_divide, _bind_divide)
 METHODS.update(
     __add__=fast(ew.add, Tensor, number_operator(_add, ew.add)),
     __radd__=number_operator(_add, ew.add),
@@ -208,8 +209,10 @@ METHODS.update(
     __rsub__=_reversed_number(_subtract, _bind_subtract),
     __mul__=fast(ew.multiply, Tensor, number_operator(_multiply, ew.multiply)),
     __rmul__=number_operator(_multiply, ew.multiply),
-    __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide)),
-    __rtruediv__=_reversed_number(_divide, _bind_divide),
+    __truediv__=_over,
+    __rtruediv__=_under,
+    __div__=_over,
+    __rdiv__=_under,
     __floordiv__=operator(_floor_divide),
     __rfloordiv__=_reversed(_floor_divide),
     __mod__=operator(_remainder),
@@ -219,7 +222,6 @@ METHODS.update(
     __matmul__=operator(_matmul),
     __rmatmul__=operator(_matmul_right),
 )
-METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"])
 for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multiply mul", np.multiply),
                        ("divide div", np.divide)):  # fmt: skip
     for _name in _names.split():

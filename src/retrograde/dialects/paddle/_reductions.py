@@ -18,6 +18,7 @@ from ...ops.selection import where
 from ...tensor import numpy_functions as npf
 from ...tensor import searching
 from .._shared.axes import axes_of, axis_of
+from .._shared.registry import defined
 from ._api import api, write_out
 from ._dtype import FROM_NUMPY, as_dtype, bool_, int32, int64
 from ._promote import FLOATED, single, to_dtype
@@ -143,17 +144,16 @@ def _extreme(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any) -> Any:
     return primitive(x, axis=axes, keepdims=bool(keepdim), ties="even")
 
 
-def _extremes(name: str, primitive: Any, out: bool) -> None:
-    @api(name, out=out)
+def _extremes(name: str, primitive: Any, out: bool = False) -> Any:
     def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
         """The extreme over axes (all, if none is given); equal ones share the gradient evenly."""
         return _extreme(f.__name__, primitive, x, axis, keepdim)
 
-    f.__name__ = f.__qualname__ = name
+    return api(name, out=out)(defined(name, f))
 
 
-for _name, _op in {"max": red.amax, "min": red.amin, "amax": red.amax, "amin": red.amin}.items():
-    _extremes(_name, _op, _name[0] == "a")
+max, min = _extremes("max", red.amax), _extremes("min", red.amin)
+amax, amin = _extremes("amax", red.amax, out=True), _extremes("amin", red.amin, out=True)
 
 # ------------------------------------------------------------------------------------------ moments
 
@@ -185,18 +185,16 @@ def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = 
 # ------------------------------------------------------------------------------------------ logic, counts, positions
 
 
-def _logic(name: str, primitive: Any) -> None:
-    @api(name, out=True)
+def _logic(name: str, primitive: Any) -> Any:
     def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
         """Whether all (any) of the elements over axes are true, that is not zero."""
         x = single(f.__name__, x)
         return primitive(x, axis=reduced(f.__name__, x, axis), keepdims=bool(keepdim))
 
-    f.__name__ = f.__qualname__ = name
+    return api(name, out=True)(defined(name, f))
 
 
-_logic("all", red.all)
-_logic("any", red.any)
+all, any = _logic("all", red.all), _logic("any", red.any)
 
 
 @api()
@@ -206,8 +204,7 @@ def count_nonzero(x: Any, axis: Any = None, keepdim: bool = False, name: Any = N
     return red.count_nonzero(x, axis=reduced("count_nonzero", x, axis), keepdims=bool(keepdim))
 
 
-def _position(name: str, search: Any) -> None:
-    @api(name)
+def _position(name: str, search: Any) -> Any:
     def f(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: Any = None) -> Any:
         """The position of the first extreme along an axis, or in the flattened tensor."""
         op = f.__name__
@@ -222,11 +219,10 @@ def _position(name: str, search: Any) -> None:
             return from_array(np.zeros((), d.np))
         return to_dtype(search(x, axis=i, keepdims=bool(keepdim)), d)
 
-    f.__name__ = f.__qualname__ = name
+    return api(name)(defined(name, f))
 
 
-_position("argmax", searching.argmax)
-_position("argmin", searching.argmin)
+argmax, argmin = _position("argmax", searching.argmax), _position("argmin", searching.argmin)
 
 
 @api()

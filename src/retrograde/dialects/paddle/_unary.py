@@ -31,48 +31,49 @@ from ._promote import single, to_dtype
 
 # ------------------------------------------------------------------------------------------ tables
 
-_FLOATING = {
-    "acos": ew.acos, "acosh": ew.acosh, "asin": ew.asin, "asinh": ew.asinh, "atan": ew.atan, "atanh": ew.atanh,
-    "cos": ew.cos, "cosh": ew.cosh, "sin": ew.sin, "sinh": ew.sinh, "tan": ew.tan, "tanh": ew.tanh,
-    "exp": ew.exp, "expm1": ew.expm1, "log": ew.log, "log10": ew.log10, "log1p": ew.log1p, "log2": ew.log2,
-    "sqrt": ew.sqrt, "reciprocal": ew.reciprocal, "sigmoid": activation.sigmoid, "deg2rad": ew.deg2rad,
-    "rad2deg": ew.rad2deg,
-}  # fmt: skip
-for _name, _op in _FLOATING.items():
-    register(_name, unary(_name, _op, FLOATED, fast="fc"))
+def _floated(name: str, op: Any, fast: str = "fc") -> Any:
+    """Register a function whose values are not whole: integers become float32."""
+    return register(name, unary(name, op, FLOATED, fast=fast))
+
+
+def _test(name: str, op: Any) -> Any:
+    return register(name, unary(name, op, ANY, fast="iuf"), in_place=False, out=False)
+
+
+cos, cosh, sin, sinh = _floated("cos", ew.cos), _floated("cosh", ew.cosh), _floated("sin", ew.sin), _floated("sinh", ew.sinh)
+tan, tanh, exp, expm1 = _floated("tan", ew.tan), _floated("tanh", ew.tanh), _floated("exp", ew.exp), _floated("expm1", ew.expm1)
+acos, acosh, asin = _floated("acos", ew.acos), _floated("acosh", ew.acosh), _floated("asin", ew.asin)
+asinh, atan, atanh = _floated("asinh", ew.asinh), _floated("atan", ew.atan), _floated("atanh", ew.atanh)
+log, log10, log1p = _floated("log", ew.log), _floated("log10", ew.log10), _floated("log1p", ew.log1p)
+log2, sqrt, reciprocal = _floated("log2", ew.log2), _floated("sqrt", ew.sqrt), _floated("reciprocal", ew.reciprocal)
+sigmoid, deg2rad = _floated("sigmoid", activation.sigmoid), _floated("deg2rad", ew.deg2rad)
+rad2deg, rsqrt = _floated("rad2deg", ew.rad2deg), _floated("rsqrt", ew.rsqrt, "f")
 # PaddlePaddle keeps what the tangent was taken of, so that its result may be changed again: ours is computed from the result.
-METHODS["tan_"] = FUNCTIONS["tan_"] = in_place_form("tan_", lambda x, name=None: st.copy(FUNCTIONS["tan"](x)))
-_REAL = {
-    "rsqrt": ew.rsqrt, "erf": special.erf, "erfinv": special.erfinv, "lgamma": special.lgamma, "gammaln": special.lgamma,
-    "digamma": special.digamma, "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e,
-}  # fmt: skip
-for _name, _op in _REAL.items():
-    register(_name, unary(_name, _op, FLOATED))
-
-_WHOLE = {"floor": sel.floor, "ceil": sel.ceil, "trunc": sel.trunc}  # of integers, these are the integers
-_AS_THEY_COME = {"abs": ew.absolute_stopped, "square": ew.square}
-for _name, _op in _AS_THEY_COME.items():
-    register(_name, unary(_name, _op, ANY, fast="ifc"))
-
-_TESTS = {"isfinite": cmp.isfinite, "isinf": cmp.isinf, "isnan": cmp.isnan, "isneginf": cmp.isneginf,
-          "isposinf": cmp.isposinf, "isreal": cmp.isreal, "signbit": cmp.signbit}  # fmt: skip
-for _name, _op in _TESTS.items():
-    register(_name, unary(_name, _op, ANY, fast="iuf"), in_place=False, out=False)
+METHODS["tan_"] = FUNCTIONS["tan_"] = in_place_form("tan_", lambda x, name=None: st.copy(tan(x)))
+erf, erfinv = _floated("erf", special.erf, "f"), _floated("erfinv", special.erfinv, "f")
+lgamma, gammaln = _floated("lgamma", special.lgamma, "f"), _floated("gammaln", special.lgamma, "f")
+digamma, i0, i0e = _floated("digamma", special.digamma, "f"), _floated("i0", special.i0, "f"), _floated("i0e", special.i0e, "f")
+i1, i1e = _floated("i1", special.i1, "f"), _floated("i1e", special.i1e, "f")
+absolute = register("abs", unary("abs", ew.absolute_stopped, ANY, fast="ifc"))
+square = register("square", unary("square", ew.square, ANY, fast="ifc"))
+isfinite, isinf, isnan = _test("isfinite", cmp.isfinite), _test("isinf", cmp.isinf), _test("isnan", cmp.isnan)
+isneginf, isposinf = _test("isneginf", cmp.isneginf), _test("isposinf", cmp.isposinf)
+isreal, signbit = _test("isreal", cmp.isreal), _test("signbit", cmp.signbit)
 logical_not = register("logical_not", unary("logical_not", cmp.logical_not, ANY, fast="biufc"), in_place=False)
 
 # ------------------------------------------------------------------------------------------ rounding, signs
 
 
-def _rounding(name: str, op: Any) -> None:
+def _rounding(name: str, op: Any) -> Any:
     def f(x: Any, name: Any = None) -> Any:
         x = single(f.__name__, x)
         return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    api(name, in_place=True, out=True)(defined(name, f, f"The elementwise `{name}` of a tensor; its derivative is 0."))
+    doc = f"The elementwise `{name}` of a tensor; its derivative is 0."
+    return api(name, in_place=True, out=True)(defined(name, f, doc))
 
 
-for _name, _op in _WHOLE.items():
-    _rounding(_name, _op)
+floor, ceil, trunc = _rounding("floor", sel.floor), _rounding("ceil", sel.ceil), _rounding("trunc", sel.trunc)
 
 
 @api(in_place=True, out=True)

@@ -16,7 +16,7 @@ from ...ops import structural as st
 from ...ops.selection import where as where_op
 from ...tape import inplace, mutation
 from . import _dtype
-from ._api import FUNCTIONS, METHODS, api, in_place_form
+from ._api import METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
 from ._data import sizes
 from ._dtype import FROM_NUMPY
@@ -433,7 +433,6 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
     return input
 
 
-FUNCTIONS["index_put_"] = METHODS["index_put_"]
 
 
 @api("_unsafe_masked_index", method=False)

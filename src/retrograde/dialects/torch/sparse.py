@@ -9,6 +9,7 @@ import numpy as np
 from ...core.scattered import merge_order
 from ...core.value import Value
 from ...learn import sparse as math
+from . import _writing
 from ._api import METHODS, api
 from ._api import attributes as _attributes
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
@@ -240,7 +241,7 @@ def pow(input: Any, exponent: Any) -> SparseTensor:
 def _in_place(name: str) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> Any:
         result = ANSWERS[name](input, *args, **kwargs)
-        return input.become(result) if isinstance(input, SparseTensor) else METHODS["copy_"](input, result)
+        return input.become(result) if isinstance(input, SparseTensor) else _writing.copy_(input, result)
 
     return run
 

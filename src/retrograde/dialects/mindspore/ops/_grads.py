@@ -135,8 +135,8 @@ def _bias(dout: Any, *, data_format: str) -> Any:
 def _batch_norm(dout: Any, x: Any, scale: Any, mean: Any, variance: Any, reserve: Any = None, *, is_training: bool,
                 epsilon: float, data_format: str) -> tuple[Any, ...]:  # fmt: skip
     def normal(x: Any, scale: Any, bias: Any) -> Any:
-        running = (None, None) if is_training else (mean, variance)
-        return _normalization.batch_norm(x, *running, scale, bias, is_training, 0.1, epsilon)
+        middle, spread = (None, None) if is_training else (mean, variance)
+        return _normalization.batch_norm(x, middle, spread, scale, bias, is_training, 0.1, epsilon)
 
     return tuple(_pulled(normal, [x, scale, _creation.zeros_like(scale)], dout))
 

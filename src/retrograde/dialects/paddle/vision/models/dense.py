@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import nn
-from ..._api import FUNCTIONS as F
+from ... import _joining, _shape, nn
 from ._blocks import Classifier, ConvNormActivation, builder, pooled
 
 
@@ -35,7 +34,7 @@ class _DenseLayer(nn.Layer):
 
     def forward(self, x: Any) -> Any:
         y = self.bn_ac_func2(self.bn_ac_func1(x))
-        return F["concat"]([x, self.dropout_func(y) if self.dropout else y], 1)
+        return _joining.concat([x, self.dropout_func(y) if self.dropout else y], 1)
 
 
 class _DenseBlock(nn.Layer):
@@ -111,7 +110,7 @@ class DenseNet(Classifier):
             if k < 3:
                 x = self.transition_func_list[k](x)
         x = pooled(self.batch_norm(x), getattr(self, "pool2d_avg", None), self.with_pool)
-        return self.out(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.out(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 for _layers in _DENSE:
@@ -140,7 +139,7 @@ class _Inception(nn.Layer):
 
     def forward(self, x: Any) -> Any:
         parts = [self._conv1(x), self._conv3(self._conv3r(x)), self._conv5(self._conv5r(x)), self._convprj(self._pool(x))]
-        return nn.functional.relu(F["concat"](parts, 1))
+        return nn.functional.relu(_joining.concat(parts, 1))
 
 
 class GoogLeNet(Classifier):
@@ -172,7 +171,7 @@ class GoogLeNet(Classifier):
         x = pooled(x, getattr(self, f"_pool_o{k}", None), self.with_pool)
         if self.num_classes <= 0:
             return x
-        x = nn.functional.relu(getattr(self, f"_fc_o{k}")(F["flatten"](getattr(self, f"_conv_o{k}")(x), 1)))
+        x = nn.functional.relu(getattr(self, f"_fc_o{k}")(_shape.flatten(getattr(self, f"_conv_o{k}")(x), 1)))
         return getattr(self, f"_out{k}")(getattr(self, f"_drop_o{k}")(x))
 
     def forward(self, inputs: Any) -> Any:
@@ -185,7 +184,7 @@ class GoogLeNet(Classifier):
         x = self._ince5b(self._ince5a(self._pool(self._ince4e(x))))
         x = pooled(x, getattr(self, "_pool_5", None), self.with_pool)
         if self.num_classes > 0:
-            x = self._fc_out(F["squeeze"](self._drop(x), [2, 3]))
+            x = self._fc_out(_shape.squeeze(self._drop(x), [2, 3]))
         return [x, self._aside(1, first), self._aside(2, second)]
 
 
@@ -219,7 +218,7 @@ class _Beside(nn.Layer):
             source, *ends = step if isinstance(step, tuple) else (step,)
             y = self._pooling(x) if source == "pool" else self._run(source, x)
             parts += [self._run(end, y) for end in ends] or [y]
-        return F["concat"](parts, 1)
+        return _joining.concat(parts, 1)
 
 
 def _mean_pool() -> Any:
@@ -309,7 +308,7 @@ class InceptionV3(Classifier):
         for block in self.inception_block_list:
             x = block(x)
         x = pooled(x, getattr(self, "avg_pool", None), self.with_pool)
-        return self.fc(self.dropout(F["reshape"](x, [-1, 2048]))) if self.num_classes > 0 else x
+        return self.fc(self.dropout(_shape.reshape(x, [-1, 2048]))) if self.num_classes > 0 else x
 
 
 inception_v3 = builder("inception_v3", InceptionV3, "An Inception v3.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ... import nn
-from ..._api import FUNCTIONS as F
+from ... import _joining, _shape, nn
 from ._blocks import Classifier, ConvNormActivation, builder, divisible, pooled
 
 
@@ -49,7 +48,7 @@ class MobileNetV1(Classifier):
             x = block(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.fc(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 class InvertedResidual(nn.Layer):
@@ -96,7 +95,7 @@ class MobileNetV2(Classifier):
         x = self.features(x)
         if self.with_pool:
             x = self.pool2d_avg(x)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.classifier(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 class SqueezeExcitation(nn.Layer):
@@ -164,7 +163,7 @@ class MobileNetV3(Classifier):
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
         x = pooled(self.lastconv(self.blocks(self.conv(x))), getattr(self, "avgpool", None), self.with_pool)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.classifier(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 _R, _H = "relu", "hardswish"
@@ -226,9 +225,9 @@ class _Unit(nn.Layer):
             kept = self._conv_linear_1(self._conv_dw_1(x))
             made = self._conv_linear_2(self._conv_dw_2(self._conv_pw_2(x)))
         else:
-            kept, made = F["split"](x, 2, 1)
+            kept, made = _joining.split(x, 2, 1)
             made = self._conv_linear(self._conv_dw(self._conv_pw(made)))
-        return nn.functional.channel_shuffle(F["concat"]([kept, made], 1), 2)
+        return nn.functional.channel_shuffle(_joining.concat([kept, made], 1), 2)
 
 
 _CHANNELS = {
@@ -268,7 +267,7 @@ class ShuffleNetV2(Classifier):
         for block in self._block_list:
             x = block(x)
         x = pooled(self._last_conv(x), getattr(self, "_pool2d_avg", None), self.with_pool)
-        return self._fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._fc(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 for _scale, _act in (*((s, "relu") for s in _CHANNELS), (1.0, "swish")):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import nn
-from ..._api import FUNCTIONS as F
+from ... import _shape, nn
 from ._blocks import Classifier, builder
 
 
@@ -101,7 +100,7 @@ class ResNet(Classifier):
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         if self.with_pool:
             x = self.avgpool(x)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.fc(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 def _builders() -> dict[str, Any]:
@@ -141,7 +140,7 @@ class VGG(Classifier):
         x = self.features(x)
         if self.with_pool:
             x = self.avgpool(x)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.classifier(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 _STAGES = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}

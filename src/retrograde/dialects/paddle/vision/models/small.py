@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import nn
-from ..._api import FUNCTIONS as F
+from ... import _joining, _shape, nn
 from ._blocks import Classifier, builder
 
 
@@ -24,7 +23,7 @@ class LeNet(nn.Layer):
     def forward(self, inputs: Any) -> Any:
         """The scores (N, num_classes) of images (N, 1, 28, 28)."""
         x = self.features(inputs)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.fc(_shape.flatten(x, 1)) if self.num_classes > 0 else x
 
 
 class _ConvPool(nn.Layer):
@@ -57,7 +56,7 @@ class AlexNet(nn.Layer):
         x = self._conv2(self._conv1(inputs))
         x = self._conv5(relu(self._conv4(relu(self._conv3(x)))))
         if self.num_classes > 0:
-            x = relu(self._fc6(self._drop1(F["flatten"](x, 1))))
+            x = relu(self._fc6(self._drop1(_shape.flatten(x, 1))))
             x = self._fc8(relu(self._fc7(self._drop2(x))))
         return x
 
@@ -72,7 +71,7 @@ class _Fire(nn.Layer):
 
     def forward(self, x: Any) -> Any:
         x = self._conv(x)
-        return F["concat"]([self._conv_path1(x), self._conv_path2(x)], 1)
+        return _joining.concat([self._conv_path1(x), self._conv_path2(x)], 1)
 
 
 class _Convolution(nn.Layer):
@@ -116,7 +115,7 @@ class SqueezeNet(Classifier):
         if self.num_classes > 0:
             x = self._conv9(self._drop(x))
         if self.with_pool:
-            x = F["squeeze"](self._avg_pool(nn.functional.relu(x)), [2, 3])
+            x = _shape.squeeze(self._avg_pool(nn.functional.relu(x)), [2, 3])
         return x
 
 

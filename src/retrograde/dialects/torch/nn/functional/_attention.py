@@ -8,7 +8,7 @@ from typing import Any
 from .....core.unwrap import unrecorded
 from .....core.value import shape_of
 from .....learn.layers import attention as layers
-from ..._api import METHODS
+from ... import _joining, _shape
 from ..._autocast import state as autocast
 from ..._creation import zeros
 from ..._elementwise import tensor_argument
@@ -46,8 +46,8 @@ def scaled_dot_product_attention(
     q_shape, k_shape = tuple(shape_of(query)), tuple(shape_of(key))
     if enable_gqa and q_shape[-3] != k_shape[-3]:
         times = q_shape[-3] // k_shape[-3]
-        key = METHODS["repeat_interleave"](key, times, -3)
-        value = METHODS["repeat_interleave"](value, times, -3)
+        key = _shape.repeat_interleave(key, times, -3)
+        value = _shape.repeat_interleave(value, times, -3)
     simple = attn_mask is None and not dropout_p and len(q_shape) == 4 and q_shape[-1] == shape_of(value)[-1]
     mask = attn_mask
 
@@ -263,9 +263,7 @@ def multi_head_attention_forward(
 
 
 def _joined(x: Any, y: Any, dim: int) -> Any:
-    from ..._api import FUNCTIONS
-
-    return FUNCTIONS["cat"]([x, y], dim)
+    return _joining.cat([x, y], dim)
 
 
 def _widened(mask: Any) -> Any:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._api import FUNCTIONS
+from ... import _creation, _joining, _statistics, random
 from ..._creation import ones_like
 from ..._tensor import Tensor
 from ..modules.module import Module
@@ -217,7 +217,7 @@ class RandomUnstructured(_Unstructured):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The entries with the largest of as many uniform numbers are pruned."""
-        return self._without(FUNCTIONS["rand_like"], t, default_mask, True)
+        return self._without(random.rand_like, t, default_mask, True)
 
 
 class L1Unstructured(_Unstructured):
@@ -235,7 +235,7 @@ class _Structured(BasePruningMethod):
 
     def _keep(self, t: Tensor, default_mask: Tensor, kept: Tensor) -> Tensor:
         """The default mask, and zero in all slices along `dim` but `kept`."""
-        mask = FUNCTIONS["zeros_like"](t)
+        mask = _creation.zeros_like(t)
         where: list[Any] = [slice(None)] * t.dim()
         where[self.dim] = kept
         mask[tuple(where)] = 1
@@ -256,7 +256,7 @@ class RandomStructured(_Structured):
         count = _count(self.amount, size)
         if count == 0:
             return default_mask
-        drawn = FUNCTIONS["rand"](size)
+        drawn = random.rand(size)
         threshold = drawn.kthvalue(count).values
         return self._keep(t, default_mask, drawn > threshold)
 
@@ -276,7 +276,7 @@ class LnStructured(_Structured):
         if count == 0:
             return default_mask
         others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        norms = FUNCTIONS["norm"](t.detach(), p=self.n, dim=others)
+        norms = _statistics.norm(t.detach(), p=self.n, dim=others)
         return self._keep(t, default_mask, norms.topk(size - count, largest=True).indices)
 
 
@@ -339,8 +339,8 @@ def global_unstructured(
     scores = importance_scores if importance_scores is not None else {}
     if not isinstance(scores, dict):
         raise TypeError("prune: importance_scores must map pairs (module, name) to tensors")
-    flat = FUNCTIONS["cat"]([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
-    default = FUNCTIONS["cat"]([
+    flat = _joining.cat([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
+    default = _joining.cat([
         getattr(m, n + "_mask", ones_like(getattr(m, n))).detach().reshape(-1) for m, n in pairs
     ])  # fmt: skip
     container = PruningContainer()
