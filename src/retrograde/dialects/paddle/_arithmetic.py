@@ -244,17 +244,18 @@ def magnitude(self: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------ comparisons
 
-_COMPARISONS = {
-    "eq": ("equal", cmp.equal), "ne": ("not_equal", cmp.not_equal), "lt": ("less_than less", cmp.less),
-    "le": ("less_equal", cmp.less_equal), "gt": ("greater_than greater", cmp.greater),
-    "ge": ("greater_equal", cmp.greater_equal),
-}  # fmt: skip
 
-for _symbol, (_names, _op) in _COMPARISONS.items():
-    _name = _names.split()[0]
-    METHODS[f"__{_symbol}__"] = operator(binary(_name, _op, fast=_FLAT))
-    if _name != "equal":
-        register(f"{_names} {_symbol}", binary(_name, _op, TENSORS, fast=_FLAT))
+def _comparison(names: str, op: Any) -> Any:
+    """Register the function of these names, the last of which is its operator's."""
+    name, symbol = names.split()[0], names.split()[-1]
+    METHODS[f"__{symbol}__"] = operator(binary(name, op, fast=_FLAT))
+    return register(names, binary(name, op, TENSORS, fast=_FLAT))
+
+
+not_equal, less_than = _comparison("not_equal ne", cmp.not_equal), _comparison("less_than less lt", cmp.less)
+less_equal = _comparison("less_equal le", cmp.less_equal)
+greater_than = _comparison("greater_than greater gt", cmp.greater)
+greater_equal = _comparison("greater_equal ge", cmp.greater_equal)
 
 
 @api("equal", "eq", in_place=True, out=True)
@@ -265,6 +266,7 @@ def equal(x: Any, y: Any, name: Any = None) -> Any:
 
 
 _equal = binary("equal", cmp.equal, fast=_FLAT)
+METHODS["__eq__"] = operator(_equal)
 
 # ------------------------------------------------------------------------------------------ bits
 

@@ -13,6 +13,7 @@ from . import _writing
 from ._api import METHODS, api
 from ._api import attributes as _attributes
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
+from ._conversion import NAMED_DTYPES
 from ._creation import as_tensor, zeros
 from ._data import sizes
 from ._dtype import bool_, int64
@@ -168,7 +169,7 @@ for _name in _ZERO_TO_ZERO.split():
     ANSWERS[_name] = _applied(_name)
     ANSWERS[f"{_name}_"] = lambda input, *args, _f=ANSWERS[_name], **kwargs: input.become(_f(input, *args, **kwargs))
 for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
-    ANSWERS[_name] = lambda input, _name=_name: input.with_values(METHODS[_name](input._v))
+    ANSWERS[_name] = lambda input, _d=NAMED_DTYPES[_name]: input.with_values(input._v.to(_d))
 
 
 def _number(x: Any) -> bool:
