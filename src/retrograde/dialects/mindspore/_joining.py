@@ -19,6 +19,7 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
 from .._shared.registry import aliases, defined
 from ._api import api, row
+from ._arguments import function
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -277,17 +278,9 @@ def _replaced(x: Any, index: tuple[Any, ...], src: Any, op: str) -> Any:
     return out
 
 
-@api("select_scatter")
-def select_scatter(input: Any, src: Any, axis: int, index: int) -> Any:
-    """The tensor with the slice at a position along an axis replaced."""
-    x = tensor_argument("select_scatter", input)
-    i = axis_of("select_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (integer("select_scatter", "index", index),), src, "select_scatter")
-
-
-@api("slice_scatter")
-def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    """The tensor with the elements from `start` to before `end` along an axis replaced."""
-    x = tensor_argument("slice_scatter", input)
-    i = axis_of("slice_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (slice(start, end, step),), src, "slice_scatter")
+select_scatter = function("select_scatter", "input: Tensor, src, axis: Axis, index: Int",
+    lambda x, src, axis, index: _replaced(x, (slice(None),) * axis + (index,), src, "select_scatter"),
+    "The tensor with the slice at a position along an axis replaced.")  # fmt: skip
+slice_scatter = function("slice_scatter", "input: Tensor, src, axis: Axis = 0, start = None, end = None, step: int = 1",
+    lambda x, src, axis, start, end, step: _replaced(x, (slice(None),) * axis + (slice(start, end, step),), src, "slice_scatter"),
+    "The tensor with the elements from `start` to before `end` along an axis replaced.")  # fmt: skip

@@ -10,27 +10,20 @@ from ...core.value import dtype_of
 from ...ops import structural as st
 from ...ops import triangular
 from ...tensor import linalg as native_linalg
-from .._shared.axes import integer
 from ._api import api, row
+from ._arguments import function, square
 from ._matmul import transposed
 from ._promote import FLOAT, FLOATING, single, tensor_argument
 from ._statistics import matrix_norm
 from ._tensor import from_array
 
-
-def _square(op: str, x: Any, name: str = "input", kinds: str = "xx..") -> Any:
-    x = single(op, x, kinds)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"{op}: {name} must be square matrices, got shape {x.shape}")
-    return x
-
-inverse = row("inverse", lambda input: native_linalg.inv(_square("inverse", input)),
+inverse = row("inverse", lambda input: native_linalg.inv(square("inverse", input)),
     "The inverse of matrices; raises RuntimeError for a singular one.")  # fmt: skip
 
-det = row("det matrix_determinant", lambda input: native_linalg.det(_square("det", input)),
+det = row("det matrix_determinant", lambda input: native_linalg.det(square("det", input)),
     "The determinant of matrices.")  # fmt: skip
 
-slogdet = row("slogdet log_matrix_determinant", lambda input: tuple(native_linalg.slogdet(_square("slogdet", input))),
+slogdet = row("slogdet log_matrix_determinant", lambda input: tuple(native_linalg.slogdet(square("slogdet", input))),
     "The sign of the determinant and the logarithm of its size.")  # fmt: skip
 
 
@@ -39,13 +32,11 @@ def logdet(input: Any) -> Any:
     """The logarithm of the determinant."""
     from ...ops.elementwise import log
 
-    return log(native_linalg.det(_square("logdet", input)))
+    return log(native_linalg.det(square("logdet", input)))
 
 
-@api()
-def matrix_power(input: Any, n: int) -> Any:
-    """A power of matrices; a negative one of their inverse."""
-    return native_linalg.matrix_power(_square("matrix_power", input), integer("matrix_power", "n", n))
+matrix_power = function("matrix_power", "input: Square, n: Int", lambda x, n: native_linalg.matrix_power(x, n),
+    "A power of matrices; a negative one of their inverse.")  # fmt: skip
 
 
 @api(method=False)
@@ -53,13 +44,11 @@ def matrix_exp(input: Any) -> Any:
     """The exponential of matrices."""
     from ...ops.linalg import matrix_exp as primitive
 
-    return primitive(_square("matrix_exp", input))
+    return primitive(square("matrix_exp", input))
 
 
-@api("cholesky")
-def cholesky(input_x: Any, upper: bool = False) -> Any:
-    """The Cholesky factor of positive definite matrices."""
-    return native_linalg.cholesky(_square("cholesky", input_x, "input_x"), upper=bool(upper))
+cholesky = function("cholesky", "input_x: Square, upper: bool = False", native_linalg.cholesky,
+    "The Cholesky factor of positive definite matrices.")  # fmt: skip
 
 
 @api("cholesky_inverse")
@@ -67,7 +56,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Any:
     """The inverse of the matrices of which these are the Cholesky factors."""
     from ...ops.linalg_factor import cholesky_inverse as primitive
 
-    return primitive(_square("cholesky_inverse", input_x, "input_x"), upper=bool(upper))
+    return primitive(square("cholesky_inverse", input_x, "input_x"), upper=bool(upper))
 
 
 @api("cholesky_solve")
@@ -75,13 +64,13 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
     """The solution of A X = input, from the Cholesky factor of A."""
     from ...ops.linalg_factor import cholesky_solve as primitive
 
-    return primitive(single("cholesky_solve", input, FLOATING), _square("cholesky_solve", input2), upper=bool(upper))
+    return primitive(single("cholesky_solve", input, FLOATING), square("cholesky_solve", input2), upper=bool(upper))
 
 
 @api(method=False)
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
     """The solution of matrix @ X = rhs."""
-    a = _square("matrix_solve", matrix, "matrix")
+    a = square("matrix_solve", matrix, "matrix")
     if adjoint:
         a = transposed(st.conj(a) if dtype_of(a).kind == "c" else a)
     b = tensor_argument("matrix_solve", rhs, "rhs")
@@ -93,7 +82,7 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
 @api("triangular_solve", function=False)
 def triangular_solve(self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The solution of A X = self for triangular A, and A."""
-    a = _square("triangular_solve", A, "A")
+    a = square("triangular_solve", A, "A")
     return solve_triangular(transposed(a) if transpose else a, self, upper != transpose, unitriangular), a
 
 
@@ -115,10 +104,10 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     u, s, vh = native_linalg.svd(x, full_matrices=bool(full_matrices))
     return s, u, transposed(st.conj(vh) if dtype_of(vh).kind == "c" else vh)
 
-eig = row("eig", lambda A: tuple(native_linalg.eig(_square("eig", A, "A"))),
+eig = row("eig", lambda A: tuple(native_linalg.eig(square("eig", A, "A"))),
     "The eigenvalues and eigenvectors of matrices.", method=False)  # fmt: skip
 
-eigvals = row("eigvals", lambda A: native_linalg.eigvals(_square("eigvals", A, "A")), "The eigenvalues of matrices.")
+eigvals = row("eigvals", lambda A: native_linalg.eigvals(square("eigvals", A, "A")), "The eigenvalues of matrices.")
 
 
 @api("qr", method=False)
@@ -164,7 +153,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
     from ...ops.linalg_factor import lu_solve as primitive
 
     pivots = np.asarray(tensor_argument("lu_solve", LU_pivots, "LU_pivots")._concrete("lu_solve")) - 1  # as LAPACK counts
-    return primitive(_square("lu_solve", LU_data, "LU_data"), from_array(pivots), single("lu_solve", b, FLOATING),
+    return primitive(square("lu_solve", LU_data, "LU_data"), from_array(pivots), single("lu_solve", b, FLOATING),
                      left=True, adjoint=False)  # fmt: skip
 
 
@@ -207,7 +196,7 @@ def lu_factors(op: str, a: Any) -> tuple[Any, Any]:
     """The LU factors of square matrices as LAPACK stores them, and the pivots."""
     from ...ops.linalg_factor import lu_factor
 
-    return lu_factor(_square(op, a, "a"), check=False)  # type: ignore[no-any-return]
+    return lu_factor(square(op, a, "a"), check=False)  # type: ignore[no-any-return]
 
 
 @api(method=False)

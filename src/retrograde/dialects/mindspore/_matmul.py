@@ -13,16 +13,10 @@ from ...tensor import contraction as native
 from ...tensor import linalg as native_linalg
 from .._shared.axes import axis_of, integer, integers
 from ._api import api, row, value_errors
+from ._arguments import function, ranked
 from ._arithmetic import matmul, mul
 from ._promote import pair, result_dtype, same_dtype, tensor_argument, to_dtype
 from ._reductions import sum
-
-
-def _ranked(op: str, x: Any, ndim: int, name: str = "input") -> Any:
-    x = tensor_argument(op, x, name)
-    if x.ndim != ndim:
-        raise ValueError(f"{op}: {name} must have {ndim} axes, got shape {x.shape}")
-    return x
 
 
 def transposed(x: Any) -> Any:
@@ -36,7 +30,7 @@ def _product(op: str, x: Any, y: Any) -> Any:
         raise ValueError(f"{op}: {product_text(x.shape, y.shape)}")
     return matmul(x, y)
 
-mm = row("mm", lambda input, mat2: _product("mm", _ranked("mm", input, 2), _ranked("mm", mat2, 2, "mat2")),
+mm = row("mm", lambda input, mat2: _product("mm", ranked("mm", input, 2), ranked("mm", mat2, 2, "mat2")),
     "The product of two matrices.")  # fmt: skip
 
 
@@ -48,7 +42,7 @@ def bmm(input_x: Any, mat2: Any) -> Any:
         raise ValueError(f"bmm: wanted two batches of matrices, got shapes {x.shape} and {y.shape}")
     return _product("bmm", x, y)
 
-mv = row("mv", lambda mat, vec: matmul(_ranked("mv", mat, 2, "mat"), _ranked("mv", vec, 1, "vec")),
+mv = row("mv", lambda mat, vec: matmul(ranked("mv", mat, 2, "mat"), ranked("mv", vec, 1, "vec")),
     "The product of a matrix and a vector.", method=False)  # fmt: skip
 
 
@@ -63,15 +57,10 @@ def dot(input: Any, other: Any) -> Any:
     return native.dot(x, y)
 
 
-@api()
-@value_errors
-def inner(input: Any, other: Any) -> Any:
-    """The sum of products over the last axes."""
-    x, y = tensor_argument("inner", input), tensor_argument("inner", other, "other")
-    same_dtype("inner", x, y)
-    return native.inner(x, y)
+inner = function("inner", "input: Tensor, other: Same", native.inner, "The sum of products over the last axes.",
+    decorate=value_errors)  # fmt: skip
 
-ger = row("ger", lambda input, vec2: outer(_ranked("ger", input, 1), _ranked("ger", vec2, 1, "vec2")),
+ger = row("ger", lambda input, vec2: outer(ranked("ger", input, 1), ranked("ger", vec2, 1, "vec2")),
     "All products of the elements of one vector with those of another.")  # fmt: skip
 
 
@@ -152,7 +141,7 @@ addmv = row("addmv", lambda input, mat, vec, *, beta=1, alpha=1:
 @api("addr")
 def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta x + alpha times the outer product of two vectors."""
-    return _with_product("addr", x, outer(_ranked("addr", vec1, 1, "vec1"), _ranked("addr", vec2, 1, "vec2")), beta, alpha)
+    return _with_product("addr", x, outer(ranked("addr", vec1, 1, "vec1"), ranked("addr", vec2, 1, "vec2")), beta, alpha)
 
 
 @api()

@@ -17,6 +17,7 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from .._shared.shapes import broadcast, filled
 from ._api import api, row
+from ._arguments import function
 from ._promote import tensor_argument
 from ._tensor import Tensor
 
@@ -46,10 +47,8 @@ def reshape_method(self: Any, *shape: Any, **named: Any) -> Any:
     return _reshaped("reshape", self, spread("reshape", given, "shape"))
 
 
-@api("view_as", "reshape_as")
-def view_as(input: Any, other: Any) -> Any:
-    """The elements in the shape of another tensor."""
-    return _reshaped("view_as", tensor_argument("view_as", input), tensor_argument("view_as", other, "other").shape)
+view_as = function("view_as reshape_as", "input: Tensor, other: Tensor", lambda x, y: _reshaped("view_as", x, y.shape),
+    "The elements in the shape of another tensor.")  # fmt: skip
 
 
 @api(method=False)
@@ -81,25 +80,10 @@ def flatten_method(self: Any, *axes: Any, order: str = "C", start_dim: int = 0, 
     return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
-@api()
-def ravel(input: Any) -> Any:
-    """The elements in one axis."""
-    return _reshaped("ravel", tensor_argument("ravel", input), (-1,) if 0 not in shape_of(input) else (0,))
-
-
-@api()
-def expand_dims(input_x: Any, axis: int) -> Any:
-    """A new axis of length 1."""
-    x = tensor_argument("expand_dims", input_x, "input_x")
-    n = len(shape_of(x))
-    return nm.expand_dims(x, axis_of("expand_dims", axis, n + 1))
-
-
-@api()
-def unsqueeze(input: Any, dim: int) -> Any:
-    """A new axis of length 1."""
-    x = tensor_argument("unsqueeze", input)
-    return nm.expand_dims(x, axis_of("unsqueeze", dim, len(shape_of(x)) + 1, "dim"))
+ravel = function("ravel", "input: Tensor", lambda x: _reshaped("ravel", x, (-1,) if 0 not in shape_of(x) else (0,)),
+    "The elements in one axis.")  # fmt: skip
+expand_dims = function("expand_dims", "input_x: Tensor, axis: NewAxis", nm.expand_dims, "A new axis of length 1.")
+unsqueeze = function("unsqueeze", "input: Tensor, dim: NewAxis", nm.expand_dims, "A new axis of length 1.")
 
 
 @api()
@@ -149,16 +133,10 @@ def _permuted(op: str, x: Any, order: Any, name: str) -> Any:
     return inplace.view(st.transpose, x, axes=axes)
 
 
-@api("transpose", method=False)
-def transpose(input: Any, dims: Any) -> Any:
-    """The axes in another order."""
-    return _permuted("transpose", tensor_argument("transpose", input), integers("transpose", "dims", dims), "dims")
-
-
-@api("permute", method=False)
-def permute(input: Any, axis: Any) -> Any:
-    """The axes in another order."""
-    return _permuted("permute", tensor_argument("permute", input), integers("permute", "axis", axis), "axis")
+transpose = function("transpose", "input: Tensor, dims: Ints", lambda x, dims: _permuted("transpose", x, dims, "dims"),
+    "The axes in another order.", method=False)  # fmt: skip
+permute = function("permute", "input: Tensor, axis: Ints", lambda x, axis: _permuted("permute", x, axis, "axis"),
+    "The axes in another order.", method=False)  # fmt: skip
 
 
 @api("transpose", "permute", function=False)
@@ -181,15 +159,12 @@ def t(input: Any) -> Any:
     return transpose_method(x)
 
 
-@api()
-def adjoint(x: Any) -> Any:
-    """The last two axes exchanged, conjugated."""
-    x = tensor_argument("adjoint", x, "x")
-    n = len(shape_of(x))
-    if n < 2:
-        raise ValueError(f"adjoint: wanted at least two axes, got shape {tuple(shape_of(x))}")
-    swapped = nm.swapaxes(x, n - 2, n - 1)
+def _adjoint(x: Any) -> Any:
+    swapped = nm.swapaxes(x, -2, -1)
     return st.conj(swapped) if dtype_of(x).kind == "c" else swapped
+
+
+adjoint = function("adjoint", "x: Matrices", _adjoint, "The last two axes exchanged, conjugated.")
 
 
 Tensor.mT = property(lambda self: nm.swapaxes(self, -2, -1), doc="The last two axes exchanged.")  # type: ignore[attr-defined]
@@ -204,10 +179,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     return nm.swapaxes(x, axis_of("swapaxes", axis0, n), axis_of("swapaxes", axis1, n))
 
 
-@api()
-def swapdims(input: Any, dim0: int, dim1: int) -> Any:
-    """Two axes exchanged."""
-    return swapaxes(input, dim0, dim1)
+swapdims = row("swapdims", lambda input, dim0, dim1: swapaxes(input, dim0, dim1), "Two axes exchanged.")
 
 
 @api("moveaxis", "movedim")

@@ -21,6 +21,7 @@ from ...ops import structural as st
 from .._shared.axes import count, integer
 from .._shared.elementwise import Builders, constant
 from ._api import api, check_cast, row
+from ._arguments import function
 from ._promote import ANY, BUILD, FLOAT, FLOATING, NUMBER, REAL, pair, single, tensor_argument
 
 Function = Callable[..., Any]
@@ -136,25 +137,11 @@ def mvlgamma(input: Any, p: int) -> Any:
 # ------------------------------------------------------------------------------------------ complex numbers
 
 
-@api()
-def conj(input: Any) -> Any:
-    """The complex conjugate."""
-    x = single("conj", input, NUMBER)
-    return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
-
-
-@api()
-def real(input: Any) -> Any:
-    """The real part."""
-    x = tensor_argument("real", input)
-    return st.real(x) if dtype_of(x).kind == "c" else st.copy(x)
-
-
-@api()
-def imag(input: Any) -> Any:
-    """The imaginary part; 0 of a real tensor."""
-    x = tensor_argument("imag", input)
-    return st.imag(x) if dtype_of(x).kind == "c" else x * 0
+conj = function("conj", "input: Number", lambda x: st.conj(x) if dtype_of(x).kind == "c" else st.copy(x),
+    "The complex conjugate.")  # fmt: skip
+real = function("real", "input: Tensor", lambda x: st.real(x) if dtype_of(x).kind == "c" else st.copy(x), "The real part.")
+imag = function("imag", "input: Tensor", lambda x: st.imag(x) if dtype_of(x).kind == "c" else x * 0,
+    "The imaginary part; 0 of a real tensor.")  # fmt: skip
 
 
 angle = row("angle", lambda input: ew.angle(single("angle", input, INTEGER_AS_FLOAT)),
