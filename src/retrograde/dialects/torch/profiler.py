@@ -107,12 +107,11 @@ class profile:
     """
 
     def __init__(
-        self, *, activities: _Iterable[ProfilerActivity] | None = None,
-        schedule: _Callable[[int], ProfilerAction] | None = None, on_trace_ready: _Callable[..., _Any] | None = None,
-        record_shapes: bool = False, profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False,
-        with_modules: bool = False, experimental_config: _Any = None, execution_trace_observer: _Any = None,
-        acc_events: bool = False, use_cuda: bool | None = None, custom_trace_id_callback: _Any = None,
-        post_processing_timeout_s: float | None = None,
+        self, *, activities: _Iterable[ProfilerActivity] | None = None, schedule: _Callable[[int], ProfilerAction] |
+        None = None, on_trace_ready: _Callable[..., _Any] | None = None, record_shapes: bool = False, profile_memory:
+        bool = False, with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        experimental_config: _Any = None, execution_trace_observer: _Any = None, acc_events: bool = False, use_cuda:
+        bool | None = None, custom_trace_id_callback: _Any = None, post_processing_timeout_s: float | None = None,
     ) -> None:  # fmt: skip
         _note_unrecorded("profiler.profile", with_stack=with_stack, with_flops=with_flops, with_modules=with_modules)
         if execution_trace_observer is not None:

@@ -41,7 +41,7 @@ from .. import (
     _sizes,
     _sorting,
     _statistics,
-)
+)  # fmt: skip
 from .. import _sparse as sparse
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32

@@ -351,10 +351,9 @@ class CheckpointConfig:
 
     def __init__(
         self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
-        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False,
-        saved_network: Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM",
-        exception_save: bool = False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt",
-        **kwargs: Any,
+        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False, saved_network:
+        Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM", exception_save: bool =
+        False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt", **kwargs: Any,
     ) -> None:  # fmt: skip
         if not any((save_checkpoint_steps, save_checkpoint_seconds, keep_checkpoint_max, keep_checkpoint_per_n_minutes)):
             raise ValueError("CheckpointConfig: say by steps or seconds when to save, and how many files to keep")

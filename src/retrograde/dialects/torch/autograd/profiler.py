@@ -15,7 +15,7 @@ from .._profile_events import (
     note_unrecorded,
     operation_name,
     pass_name,
-)
+)  # fmt: skip
 
 
 class record_function(contextlib.ContextDecorator):

@@ -30,7 +30,7 @@ from ._module_hooks import (
     register_module_full_backward_pre_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
-)
+)  # fmt: skip
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _global_parameter_registration_hooks = hooks.REGISTRATION["parameter"]

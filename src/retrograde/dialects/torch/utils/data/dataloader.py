@@ -84,26 +84,13 @@ class DataLoader(Generic[T_co]):
     _initialized = False
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int | None = 1,
-        shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
-        num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Any = None,
-        *,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool = False,
-        pin_memory_device: str = "",
-        in_order: bool = True,
-    ) -> None:
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Iterable[Any] | None =
+        None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, collate_fn: Callable[[list[Any]], Any] |
+        None = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0, worker_init_fn:
+        Callable[[int], None] | None = None, multiprocessing_context: Any = None, generator: Any = None, *,
+        prefetch_factor: int | None = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order:
+        bool = True,
+    ) -> None:  # fmt: skip
         _check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
