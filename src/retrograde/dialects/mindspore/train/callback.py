@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.registry import defined
 from .._paths import offer_paths
 from .._tensor import Tensor
 from .serialization import save_checkpoint
@@ -47,8 +48,6 @@ class RunContext:
         return self._stop
 
 
-
-
 class Callback:
     """Base of callbacks: override what is to happen; the names without `on_train_` are the older ones."""
 
@@ -58,71 +57,27 @@ class Callback:
     def __exit__(self, *error: Any) -> None:
         return None
 
-    def begin(self, run_context: RunContext) -> None:
-        """The run begins."""
+    # The events are made below: `begin`, and `on_train_begin` and `on_eval_begin`, which call it, and so on.
 
-    def epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch begins."""
 
-    def epoch_end(self, run_context: RunContext) -> None:
-        """An epoch has ended."""
+_EVENTS = {
+    "begin": "begins", "epoch_begin": "begins an epoch", "epoch_end": "has ended an epoch", "step_begin": "begins a step",
+    "step_end": "has ended a step", "end": "has ended",
+}  # fmt: skip
 
-    def step_begin(self, run_context: RunContext) -> None:
-        """A step begins."""
 
-    def step_end(self, run_context: RunContext) -> None:
-        """A step has ended."""
+def _event(name: str, older: str | None, doc: str) -> None:
+    def method(self: Callback, run_context: RunContext) -> None:
+        if older is not None:
+            getattr(self, older)(run_context)
 
-    def end(self, run_context: RunContext) -> None:
-        """The run has ended."""
+    setattr(Callback, name, defined(name, method, doc))
 
-    def on_train_begin(self, run_context: RunContext) -> None:
-        """Training begins."""
-        self.begin(run_context)
 
-    def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch of training begins."""
-        self.epoch_begin(run_context)
-
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """An epoch of training has ended."""
-        self.epoch_end(run_context)
-
-    def on_train_step_begin(self, run_context: RunContext) -> None:
-        """A step of training begins."""
-        self.step_begin(run_context)
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        """A step of training has ended."""
-        self.step_end(run_context)
-
-    def on_train_end(self, run_context: RunContext) -> None:
-        """Training has ended."""
-        self.end(run_context)
-
-    def on_eval_begin(self, run_context: RunContext) -> None:
-        """Evaluation begins."""
-        self.begin(run_context)
-
-    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """The data of an evaluation begin."""
-        self.epoch_begin(run_context)
-
-    def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """The data of an evaluation have ended."""
-        self.epoch_end(run_context)
-
-    def on_eval_step_begin(self, run_context: RunContext) -> None:
-        """A step of evaluation begins."""
-        self.step_begin(run_context)
-
-    def on_eval_step_end(self, run_context: RunContext) -> None:
-        """A step of evaluation has ended."""
-        self.step_end(run_context)
-
-    def on_eval_end(self, run_context: RunContext) -> None:
-        """Evaluation has ended."""
-        self.end(run_context)
+for _name, _what in _EVENTS.items():
+    _event(_name, None, f"The run {_what}.")
+    _event(f"on_train_{_name}", _name, f"Training {_what}.")
+    _event(f"on_eval_{_name}", _name, f"Evaluation {_what}.")
 
 
 class Callbacks:
@@ -227,8 +182,7 @@ class LambdaCallback(Callback):
     """A callback made of functions."""
 
     def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
-        known = [f"on_{mode}_{part}" for mode in ("train", "eval")
-                 for part in ("begin", "end", "epoch_begin", "epoch_end", "step_begin", "step_end")]  # fmt: skip
+        known = [f"on_{mode}_{part}" for mode in ("train", "eval") for part in _EVENTS]
         for name, f in functions.items():
             if name not in known:
                 raise TypeError(f"LambdaCallback: there is no {name!r}; there are {', '.join(known)}")
