@@ -7,7 +7,7 @@ outputs, the input boundary those of the inputs.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core.value import Value
@@ -40,6 +40,27 @@ def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any], kin
     if prepend:
         table.move_to_end(plain.id, last=False)
     return handle
+
+
+def before_forward(module: Any, hooks: Iterable[tuple[Any, bool]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments of a module's call after its pre-hooks, each with whether it takes keyword arguments too."""
+    for hook, with_kwargs in hooks:
+        result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+        if result is None:
+            continue
+        if not with_kwargs:
+            args = result if isinstance(result, tuple) else (result,)
+        elif isinstance(result, tuple) and len(result) == 2:
+            args, kwargs = result
+        else:
+            raise RuntimeError("a forward pre-hook with kwargs must return None or a pair (args, kwargs)")
+    return args, kwargs
+
+
+def after_forward(module: Any, hook: Any, with_kwargs: bool, args: Any, kwargs: Any, output: Any) -> Any:
+    """The output of a module's call after a forward hook."""
+    found = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+    return output if found is None else found
 
 
 def _pass(name: str, tensors: list[Any], on_backward: Callable[[Gradients], Gradients]) -> list[Any]:
