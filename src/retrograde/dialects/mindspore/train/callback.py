@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from ..._shared.registry import defined
 from .._paths import offer_paths
 from .._tensor import Tensor
@@ -107,10 +108,7 @@ class LossMonitor(Callback):
     """Prints the loss every `per_print_times` steps; ends the training where it is NaN or infinite."""
 
     def __init__(self, per_print_times: int = 1) -> None:
-        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool):
-            raise TypeError(f"LossMonitor: per_print_times must be an int, got {type(per_print_times).__name__}")
-        if per_print_times < 0:
-            raise ValueError(f"LossMonitor: per_print_times must be 0 or more, got {per_print_times}")
+        check("LossMonitor", "per_print_times: int >= 0", locals())
         self._every, self._last = per_print_times, 0
 
     def step_end(self, run_context: RunContext) -> None:
@@ -207,8 +205,7 @@ class _Watching(Callback):
     """What the callbacks that watch a metric of every epoch share."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str) -> None:
-        if mode not in ("auto", "min", "max"):
-            raise ValueError(f"{type(self).__name__}: mode must be 'auto', 'min' or 'max', got {mode!r}")
+        check(type(self).__name__, "mode in {auto, min, max}", locals())
         self.monitor, self.min_delta, self.patience, self.mode = monitor, abs(min_delta), patience, mode
         rising = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.lower().startswith("f")))
         self._sign, self.best, self.waited = (1.0 if rising else -1.0), -np.inf, 0
@@ -273,8 +270,7 @@ class ReduceLROnPlateau(_Watching):
         mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
-        if factor >= 1:
-            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
+        check("ReduceLROnPlateau", "factor < 1", locals())
         self.factor, self.verbose, self.cooldown, self.min_lr = factor, verbose, cooldown, min_lr
         self._cooling = 0
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .._api import missing
 from .._tensor import Tensor
 
@@ -244,8 +245,7 @@ class Fbeta(_PerClass):
     """(1 + beta²) precision recall / (beta² precision + recall), per class."""
 
     def __init__(self, beta: float) -> None:
-        if not beta > 0:
-            raise ValueError(f"Fbeta: beta must be above 0, got {beta}")
+        check("Fbeta", "beta > 0", locals())
         super().__init__()
         self._beta2 = beta * beta
 
@@ -268,10 +268,7 @@ class TopKCategoricalAccuracy(_Mean):
 
     def __init__(self, k: int) -> None:
         super().__init__()
-        if not isinstance(k, int) or isinstance(k, bool):
-            raise TypeError(f"{type(self).__name__}: k must be an int, got {type(k).__name__}")
-        if k < 1:
-            raise ValueError(f"{type(self).__name__}: k must be above 0, got {k}")
+        check(type(self).__name__, "k: int >= 1", locals())
         self.k = k
 
     def update(self, *inputs: Any) -> None:
@@ -392,8 +389,7 @@ class Dice(_Mean):
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
-        if smooth <= 0:
-            raise ValueError(f"Dice: smooth must be above 0, got {smooth}")
+        check("Dice", "smooth > 0", locals())
         self.smooth = smooth
 
     def update(self, *inputs: Any) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .... import torch
+from ...._shared.checks import check
 from ...random import drawn_seed
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, TensorDataset
@@ -166,10 +167,7 @@ class DataLoader(Generic[T_co]):
 def _check_worker_options(
     num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool, context: Any
 ) -> None:
-    if num_workers < 0:
-        raise ValueError(f"DataLoader: num_workers is {num_workers}; wanted at least 0")
-    if timeout < 0:
-        raise ValueError(f"DataLoader: timeout is {timeout}; wanted at least 0")
+    check("DataLoader", "num_workers >= 0; timeout >= 0", locals())
     if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 0):
         raise ValueError(f"DataLoader: prefetch_factor is {prefetch_factor} with num_workers={num_workers}")
     if persistent_workers and num_workers == 0:
