@@ -22,11 +22,10 @@ PACKAGES = [
 FUNCTIONS = ["torch.nn.functional", "paddle.nn.functional", "mindspore.ops", "mindspore.mint.nn.functional"]
 # What a user does not call by itself, and what takes a network, a closure or sparse gradients.
 WITHOUT = {
-    "BiRNN", "CellDict", "CellList", "DataParallel", "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell",
-    "ForwardValueAndGrad", "GraphCell", "Jvp", "LARS", "LBFGS", "LayerDict", "LayerList", "LearningRateSchedule", "LossBase",
-    "ModuleDict", "ModuleList", "Optimizer", "ParameterDict", "ParameterList", "ParameterUpdate", "RNNBase", "RNNCellBase",
-    "Sequential", "SequentialCell", "SparseAdam", "TrainOneStepCell", "TrainOneStepWithLossScaleCell", "Vjp", "WithEvalCell",
-    "WithGradCell", "WithLossCell",
+    "CellDict", "CellList", "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "ForwardValueAndGrad", "GraphCell", "Jvp",
+    "LARS", "LBFGS", "LayerDict", "LayerList", "LearningRateSchedule", "LossBase", "ModuleDict", "ModuleList", "Optimizer",
+    "ParameterDict", "ParameterList", "ParameterUpdate", "RNNBase", "RNNCellBase", "SparseAdam", "TrainOneStepCell",
+    "TrainOneStepWithLossScaleCell", "Vjp", "WithGradCell",
 }  # fmt: skip
 
 

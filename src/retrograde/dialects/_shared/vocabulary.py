@@ -223,6 +223,11 @@ zero_infinity: whether infinite losses count as 0
 # zeros, `j`: of integer ones; anything else is an expression, in which {p} is the package and {t} makes a tensor. The result is
 # its shape; `[0]`: that of the first of several.
 _LAYERS = """
+Sequential | {p}.Linear(3, 8), {p}.ReLU() | 4 3 | 4 8
+SequentialCell | {p}.Dense(3, 8), {p}.ReLU() | 4 3 | 4 8
+BiRNN | {p}.GRUCell(3, 8), {p}.GRUCell(3, 8) | 2 5 3 | [0]2 5 16
+WithLossCell | {p}.Dense(3, 2), {p}.MSELoss() | 4 3, 4 2 |
+WithEvalCell | {p}.Dense(3, 2), {p}.MSELoss() | 4 3, 4 2 | [1]4 2
 ReLU ReLU6 ELU CELU SELU GELU SiLU Swish Mish Sigmoid LogSigmoid Tanh Tanhshrink Softsign Softplus | | 2 3 | 2 3
 Softshrink Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU RReLU PReLU Identity ThresholdedReLU | | 2 3 | 2 3
 HShrink HSigmoid HSwish FastGelu SeLU | | 2 3 | 2 3
