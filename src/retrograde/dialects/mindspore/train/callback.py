@@ -210,8 +210,18 @@ class _Watching(Callback):
         rising = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.lower().startswith("f")))
         self._sign, self.best, self.waited = (1.0 if rising else -1.0), -np.inf, 0
 
-    def _better(self, value: float) -> bool:
-        return self._sign * value > self.best + self.min_delta
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Look at the metric."""
+        args = run_context.original_args()
+        value = self._value(args)
+        if value is not None:
+            better = self._sign * value > self.best + self.min_delta
+            self._watched(run_context, args, better)
+            if better:
+                self.best, self.waited = self._sign * value, 0
+
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        raise NotImplementedError
 
     def _value(self, args: _InternalCallbackParam) -> float | None:
         results = args.get("eval_results") or {}
@@ -237,14 +247,8 @@ class EarlyStopping(_Watching):
             self.best = self._sign * baseline
         self.stopped_epoch = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        if better:
             if self.restore_best_weights:
                 self._weights = {p.name: p.clone() for p in args.train_network.get_parameters()}
             return
@@ -274,18 +278,11 @@ class ReduceLROnPlateau(_Watching):
         self.factor, self.verbose, self.cooldown, self.min_lr = factor, verbose, cooldown, min_lr
         self._cooling = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
         if self._cooling:
             self._cooling -= 1
             self.waited = 0
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
-        elif not self._cooling:
+        if not better and not self._cooling:
             self.waited += 1
             rate = args.optimizer.learning_rate
             if self.waited >= self.patience and float(rate) > self.min_lr:

@@ -257,11 +257,8 @@ def hessian(
     xs, single_in = _tuple("hessian", "inputs", inputs)
 
     def gradient(*points: Any) -> Any:
-        ys, single_out = _outputs("hessian", func(*points))
-        if not single_out or ys[0].numel() != 1:
-            raise RuntimeError("hessian: the function must return one tensor with a single element")
-        _check_requires("hessian", "output", ys, strict)
-        found = _pull((ys[0].reshape(()),), points, (_ones(ys[0].reshape(())),), True)
+        y = _single("hessian", func(*points), strict).reshape(())
+        found = _pull((y,), points, (_ones(y),), True)
         filled = _filled("hessian", found, points, strict, "the output")
         _check_requires("hessian", "the gradient of input", filled, strict)
         return filled
