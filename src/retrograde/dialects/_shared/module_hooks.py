@@ -7,7 +7,7 @@ outputs, the input boundary those of the inputs.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from ...core.value import Value
@@ -42,13 +42,16 @@ def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any], kin
     return handle
 
 
-def before_forward(module: Any, hooks: Iterable[tuple[Any, bool]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments of a module's call after its pre-hooks, each with whether it takes keyword arguments too."""
-    for hook, with_kwargs in hooks:
-        result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+def before_forward(
+    module: Any, hooks: Iterable[tuple[Any, Any]], named: Container[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The arguments of a module's call after its pre-hooks, which come with their keys; those of `named` take keyword arguments
+    too."""
+    for key, hook in hooks:
+        result = hook(module, args, kwargs) if key in named else hook(module, args)
         if result is None:
             continue
-        if not with_kwargs:
+        if key not in named:
             args = result if isinstance(result, tuple) else (result,)
         elif isinstance(result, tuple) and len(result) == 2:
             args, kwargs = result

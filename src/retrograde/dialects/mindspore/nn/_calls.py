@@ -21,8 +21,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _constructed(cell, args, kwargs)
     output, done = None, False
     try:
-        first = [(hook, key in hooks.with_kwargs) for key, hook in hooks.forward_pre.items()]
-        args, kwargs = before_forward(cell, first, args, kwargs)
+        args, kwargs = before_forward(cell, list(hooks.forward_pre.items()), hooks.with_kwargs, args, kwargs)
         backward = None
         if hooks.backward or hooks.backward_pre:
             pre, post = ([_checked(hook) for hook in table.values()] for table in (hooks.backward_pre, hooks.backward))

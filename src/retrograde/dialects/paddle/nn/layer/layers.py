@@ -89,8 +89,7 @@ class Layer(Tree):
         own = self.__dict__
         if not own["_forward_pre_hooks"] and not own["_forward_post_hooks"]:
             return self.forward(*inputs, **kwargs)
-        first = [(hook, with_kwargs) for hook, with_kwargs, _ in own["_forward_pre_hooks"].values()]
-        inputs, kwargs = before_forward(self, first, inputs, kwargs)
+        inputs, kwargs = before_forward(self, list(own["_forward_pre_hooks"].values()), (True,), inputs, kwargs)
         hooks = list(own["_forward_post_hooks"].values())
         try:
             outputs = self.forward(*inputs, **kwargs)
@@ -100,7 +99,8 @@ class Layer(Tree):
                     after_forward(self, hook, with_kwargs, inputs, kwargs, None)
             raise
         for hook, with_kwargs, _ in hooks:
-            outputs = after_forward(self, hook, with_kwargs, inputs, kwargs, outputs)
+            found = hook(self, inputs, kwargs, outputs) if with_kwargs else hook(self, inputs, outputs)
+            outputs = outputs if found is None else found
         return outputs
 
     # -------------------------------------------------------------------- what a Tree asks
@@ -333,7 +333,7 @@ class Layer(Tree):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookRemoveHelper:
         """Call `hook(layer, inputs)` before `forward`; what it returns takes the place of the inputs."""
-        return self._add_hook("_forward_pre_hooks", (hook, with_kwargs, False), prepend)
+        return self._add_hook("_forward_pre_hooks", (with_kwargs, hook), prepend)
 
     def register_forward_post_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False

@@ -35,9 +35,8 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         (key, hook) for key, hook in forward if key in _GLOBAL_ALWAYS or key in module._forward_hooks_always_called
     ]
     try:
-        named_first = module._forward_pre_hooks_with_kwargs
-        first = [(hook, key in named_first) for key, hook in _of(FORWARD_PRE, module._forward_pre_hooks)]
-        args, kwargs = before_forward(module, first, args, kwargs)
+        first = _of(FORWARD_PRE, module._forward_pre_hooks)
+        args, kwargs = before_forward(module, first, module._forward_pre_hooks_with_kwargs, args, kwargs)
         pre = [hook for _, hook in _of(BACKWARD_PRE, module._backward_pre_hooks)]
         post = [hook for _, hook in _of(BACKWARD, module._backward_hooks)]
         backward = BackwardHooks(module, pre, post, tuples_only=True) if pre or post else None
@@ -52,7 +51,8 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for key, hook in forward:
             if (key, hook) in always:  # it is called once, even if it raises
                 always.remove((key, hook))
-            output = after_forward(module, hook, key in named, args, kwargs, output)
+            found = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
+            output = output if found is None else found
         return output if backward is None else _with_output(backward, output)
     except BaseException:
         for key, hook in always:
