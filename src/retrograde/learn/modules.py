@@ -217,6 +217,16 @@ def named_children(tree: T) -> Iterator[tuple[str, T]]:
             yield name, child
 
 
+def below(tree: Tree, path: str) -> Any:
+    """The module at a path of names with dots, the module itself for no path; raises AttributeError where there is none."""
+    kind, found = tree._tree_kinds.children, tree
+    for part in path.split(".") if path else ():
+        found = getattr(found, part)
+        if not isinstance(found, kind.fits):
+            raise AttributeError(f"{type(tree).__name__}: {part!r} in the path {path!r} is no {kind.fits[0].__name__}")
+    return found
+
+
 def members(
     tree: Tree, kind: Kind, prefix: str = "", recurse: bool = True, unique: bool = True
 ) -> Iterator[tuple[str, Any]]:  # fmt: skip

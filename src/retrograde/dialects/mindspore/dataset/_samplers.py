@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .config import generator
 
 
@@ -42,8 +43,7 @@ class RandomSampler(Sampler):
     """Rows in random order, with repetition where `replacement`."""
 
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
-        if not isinstance(replacement, bool):
-            raise TypeError(f"RandomSampler: replacement must be a bool, got {replacement!r}")
+        check("RandomSampler", "replacement: bool", locals())
         super().__init__(num_samples)
         self.replacement = replacement
 
@@ -92,9 +92,7 @@ class DistributedSampler(Sampler):
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:  # fmt: skip
         super().__init__(num_samples)
-        for name, value in (("num_shards", num_shards), ("shard_id", shard_id)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"DistributedSampler: {name} must be an int, got {value!r}")
+        check("DistributedSampler", "num_shards: int; shard_id: int", locals())
         if num_shards < 1 or not 0 <= shard_id < num_shards:
             raise RuntimeError(f"DistributedSampler: shard_id must be from 0 to before {num_shards}, got {shard_id}")
         if offset != -1:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
+from ..._shared.registry import defined
 from .._paths import offer_paths
 from .._tensor import Tensor
 from .serialization import save_checkpoint
@@ -47,8 +49,6 @@ class RunContext:
         return self._stop
 
 
-
-
 class Callback:
     """Base of callbacks: override what is to happen; the names without `on_train_` are the older ones."""
 
@@ -58,71 +58,27 @@ class Callback:
     def __exit__(self, *error: Any) -> None:
         return None
 
-    def begin(self, run_context: RunContext) -> None:
-        """The run begins."""
+    # The events are made below: `begin`, and `on_train_begin` and `on_eval_begin`, which call it, and so on.
 
-    def epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch begins."""
 
-    def epoch_end(self, run_context: RunContext) -> None:
-        """An epoch has ended."""
+_EVENTS = {
+    "begin": "begins", "epoch_begin": "begins an epoch", "epoch_end": "has ended an epoch", "step_begin": "begins a step",
+    "step_end": "has ended a step", "end": "has ended",
+}  # fmt: skip
 
-    def step_begin(self, run_context: RunContext) -> None:
-        """A step begins."""
 
-    def step_end(self, run_context: RunContext) -> None:
-        """A step has ended."""
+def _event(name: str, older: str | None, doc: str) -> None:
+    def method(self: Callback, run_context: RunContext) -> None:
+        if older is not None:
+            getattr(self, older)(run_context)
 
-    def end(self, run_context: RunContext) -> None:
-        """The run has ended."""
+    setattr(Callback, name, defined(name, method, doc))
 
-    def on_train_begin(self, run_context: RunContext) -> None:
-        """Training begins."""
-        self.begin(run_context)
 
-    def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch of training begins."""
-        self.epoch_begin(run_context)
-
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """An epoch of training has ended."""
-        self.epoch_end(run_context)
-
-    def on_train_step_begin(self, run_context: RunContext) -> None:
-        """A step of training begins."""
-        self.step_begin(run_context)
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        """A step of training has ended."""
-        self.step_end(run_context)
-
-    def on_train_end(self, run_context: RunContext) -> None:
-        """Training has ended."""
-        self.end(run_context)
-
-    def on_eval_begin(self, run_context: RunContext) -> None:
-        """Evaluation begins."""
-        self.begin(run_context)
-
-    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """The data of an evaluation begin."""
-        self.epoch_begin(run_context)
-
-    def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """The data of an evaluation have ended."""
-        self.epoch_end(run_context)
-
-    def on_eval_step_begin(self, run_context: RunContext) -> None:
-        """A step of evaluation begins."""
-        self.step_begin(run_context)
-
-    def on_eval_step_end(self, run_context: RunContext) -> None:
-        """A step of evaluation has ended."""
-        self.step_end(run_context)
-
-    def on_eval_end(self, run_context: RunContext) -> None:
-        """Evaluation has ended."""
-        self.end(run_context)
+for _name, _what in _EVENTS.items():
+    _event(_name, None, f"The run {_what}.")
+    _event(f"on_train_{_name}", _name, f"Training {_what}.")
+    _event(f"on_eval_{_name}", _name, f"Evaluation {_what}.")
 
 
 class Callbacks:
@@ -152,10 +108,7 @@ class LossMonitor(Callback):
     """Prints the loss every `per_print_times` steps; ends the training where it is NaN or infinite."""
 
     def __init__(self, per_print_times: int = 1) -> None:
-        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool):
-            raise TypeError(f"LossMonitor: per_print_times must be an int, got {type(per_print_times).__name__}")
-        if per_print_times < 0:
-            raise ValueError(f"LossMonitor: per_print_times must be 0 or more, got {per_print_times}")
+        check("LossMonitor", "per_print_times: int >= 0", locals())
         self._every, self._last = per_print_times, 0
 
     def step_end(self, run_context: RunContext) -> None:
@@ -227,8 +180,7 @@ class LambdaCallback(Callback):
     """A callback made of functions."""
 
     def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
-        known = [f"on_{mode}_{part}" for mode in ("train", "eval")
-                 for part in ("begin", "end", "epoch_begin", "epoch_end", "step_begin", "step_end")]  # fmt: skip
+        known = [f"on_{mode}_{part}" for mode in ("train", "eval") for part in _EVENTS]
         for name, f in functions.items():
             if name not in known:
                 raise TypeError(f"LambdaCallback: there is no {name!r}; there are {', '.join(known)}")
@@ -253,14 +205,23 @@ class _Watching(Callback):
     """What the callbacks that watch a metric of every epoch share."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str) -> None:
-        if mode not in ("auto", "min", "max"):
-            raise ValueError(f"{type(self).__name__}: mode must be 'auto', 'min' or 'max', got {mode!r}")
+        check(type(self).__name__, "mode in {auto, min, max}", locals())
         self.monitor, self.min_delta, self.patience, self.mode = monitor, abs(min_delta), patience, mode
         rising = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.lower().startswith("f")))
         self._sign, self.best, self.waited = (1.0 if rising else -1.0), -np.inf, 0
 
-    def _better(self, value: float) -> bool:
-        return self._sign * value > self.best + self.min_delta
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Look at the metric."""
+        args = run_context.original_args()
+        value = self._value(args)
+        if value is not None:
+            better = self._sign * value > self.best + self.min_delta
+            self._watched(run_context, args, better)
+            if better:
+                self.best, self.waited = self._sign * value, 0
+
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        raise NotImplementedError
 
     def _value(self, args: _InternalCallbackParam) -> float | None:
         results = args.get("eval_results") or {}
@@ -286,14 +247,8 @@ class EarlyStopping(_Watching):
             self.best = self._sign * baseline
         self.stopped_epoch = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        if better:
             if self.restore_best_weights:
                 self._weights = {p.name: p.clone() for p in args.train_network.get_parameters()}
             return
@@ -319,23 +274,15 @@ class ReduceLROnPlateau(_Watching):
         mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
-        if factor >= 1:
-            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
+        check("ReduceLROnPlateau", "factor < 1", locals())
         self.factor, self.verbose, self.cooldown, self.min_lr = factor, verbose, cooldown, min_lr
         self._cooling = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
         if self._cooling:
             self._cooling -= 1
             self.waited = 0
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
-        elif not self._cooling:
+        if not better and not self._cooling:
             self.waited += 1
             rate = args.optimizer.learning_rate
             if self.waited >= self.patience and float(rate) > self.min_lr:
@@ -351,10 +298,9 @@ class CheckpointConfig:
 
     def __init__(
         self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
-        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False,
-        saved_network: Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM",
-        exception_save: bool = False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt",
-        **kwargs: Any,
+        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False, saved_network:
+        Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM", exception_save: bool =
+        False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt", **kwargs: Any,
     ) -> None:  # fmt: skip
         if not any((save_checkpoint_steps, save_checkpoint_seconds, keep_checkpoint_max, keep_checkpoint_per_n_minutes)):
             raise ValueError("CheckpointConfig: say by steps or seconds when to save, and how many files to keep")

@@ -142,11 +142,10 @@ def plain_self_attention(
 
 def multi_head_attention_forward(
     query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
-    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
-    training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
-    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None,
-    v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
-    is_causal: bool = False,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any, training:
+    bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any =
+    None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Attention of several heads between (L, N, E), (S, N, Ek) and (S, N, Ev), also without N (Vaswani et al., 2017).
 
