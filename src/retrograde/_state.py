@@ -13,6 +13,8 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     _state.py OBSERVERS: `observe`
     _state.py SAVE_CHECKS: inference mode of the torch dialect, when it is first used
     backend/lookup.py _BY_TYPE: `register_backend`; `backend_of`, which keeps what it finds for a type
+    backend/devices.py CROSSED: `moved` of ops/devices.py, when it first records a way to the CPU
+    backend/devices.py FOUND: `accelerator`, when it first finds devices of a kind
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
     backend/processes.py _WORLD: `world`, when processes are connected

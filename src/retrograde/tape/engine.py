@@ -25,6 +25,7 @@ import numpy as np
 from .._errors import FreedGraphError, GradError, MutationError
 from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
+from ..backend.devices import CROSSED
 from ..backend.numpy import FLOAT_ERRORS, IGNORED, Silent
 from ..core import large
 from ..core import value as values
@@ -383,7 +384,7 @@ def run(
     passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
     if (
         inputs is None and len(roots) == 1 and type(gradients[0]) is _ndarray
-        and not (create_graph or level or stop or others or since or state.anomaly or OBSERVERS)
+        and not (create_graph or level or stop or others or since or state.anomaly or OBSERVERS or CROSSED)
     ):  # fmt: skip
         before = FLOAT_ERRORS.set(IGNORED)  # as `Silent` does it
         try:
@@ -401,7 +402,7 @@ def run(
         finally:
             FLOAT_ERRORS.reset(before)
         roots, gradients = _arrivals(arrived)
-    wrap = create_graph or (level != 0 and not is_tape(level))
+    wrap = create_graph or bool(CROSSED) or (level != 0 and not is_tape(level))
     for g in gradients:
         # Another library's arrays need no operators: rules compute with values around them.
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))

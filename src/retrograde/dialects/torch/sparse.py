@@ -20,7 +20,7 @@ from ._dtype import bool_, int64
 from ._graph_nodes import show_as
 from ._legacy_types import NAMES, LegacyType
 from ._promote import pair
-from ._size import check_device
+from ._size import only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -37,7 +37,7 @@ def sparse_coo_tensor(
     With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
     does not match.
     """
-    check_device("sparse_coo_tensor", device)
+    only_on_cpu("sparse_coo_tensor", device)
     if values is None:
         size = indices if size is None else size
         indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)
@@ -119,6 +119,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
+    only_on_cpu("to_sparse", self.device)
     kept = self.ndim if sparse_dim is None else sparse_dim
     i = from_array(math.nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.devices import accelerator
 from ....tensor.promotion import constant
 from .._size import device as device_of
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -26,7 +27,8 @@ class GradScaler:
         self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
         growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
-        if enabled and device_of(device).type != "cpu":
+        kind = device_of(device).type
+        if enabled and kind != "cpu" and accelerator(kind) is None:
             warnings.warn(f"GradScaler: there is no device {device!r} here; the scaler is switched off", stacklevel=2)
             enabled = False
         if enabled and growth_factor <= 1.0:
@@ -48,7 +50,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * from_array(constant(self._scale, _FLOAT32)).to(outputs.dtype)
+            return outputs * beside(constant(self._scale, _FLOAT32), outputs).to(outputs.dtype)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(x) for x in outputs)
         raise ValueError(f"scale: wanted a tensor or a list of tensors, got {type(outputs).__name__}")

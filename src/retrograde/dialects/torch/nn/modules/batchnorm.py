@@ -19,8 +19,8 @@ from ..parameter import Parameter
 from .module import Module
 
 
-def _count() -> Tensor:
-    return from_array(np.array(0, np.int64))
+def _count(device: Any) -> Tensor:
+    return from_array(np.array(0, np.int64), device=device)
 
 
 class _NormBase(Module):
@@ -44,7 +44,7 @@ class _NormBase(Module):
         self.register_parameter("bias", Parameter(empty(num_features, **where)) if affine and bias else None)
         self.register_buffer("running_mean", zeros(num_features, **where) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **where) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", _count() if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", _count(device) if track_running_stats else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -76,7 +76,7 @@ class _NormBase(Module):
             # State dicts of old versions have no count of batches.
             key = prefix + "num_batches_tracked"
             if key not in state_dict:
-                state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else _count()
+                state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else _count("cpu")
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
