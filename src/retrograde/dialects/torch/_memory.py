@@ -25,7 +25,7 @@ from ._data import np_dtype_of, sizes
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._indexing import recording
-from ._size import check_device
+from ._size import CPU, check_device
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -136,8 +136,14 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory in the order of the dimensions."""
     a = one_entry(self._a)
-    if memory_format is not None and repr(memory_format) != "torch.contiguous_format" and type(bare(self)) is BatchedArray:
-        raise RuntimeError(f"is_contiguous: under vmap memory has no format but the contiguous one, asked for {memory_format}")
+    if (
+        memory_format is not None
+        and repr(memory_format) != "torch.contiguous_format"
+        and type(bare(self)) is BatchedArray
+    ):
+        raise RuntimeError(
+            f"is_contiguous: under vmap memory has no format but the contiguous one, asked for {memory_format}"
+        )
     if type(a) is not _ndarray:
         return True
     if repr(memory_format) == "torch.channels_last":
@@ -244,12 +250,48 @@ class UntypedStorage:
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._flat.nbytes
 
-    def __getitem__(self, index: Any) -> Any:
-        return self._flat.view(np.uint8)[index]
+    @property
+    def device(self) -> Any:
+        """Where the bytes are."""
+        return CPU
 
-    def tolist(self) -> list[int]:
-        """The bytes as ints."""
-        return self._flat.view(np.uint8).tolist()
+    is_cuda = False
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked: never."""
+        return False
+
+    def _elements(self) -> np.ndarray:
+        return self._flat.view(np.uint8)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._elements()[index]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements()[index] = value
+        mutation.note(self._flat)
+
+    def fill_(self, value: Any) -> Any:
+        """Write a number into all elements."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> Any:
+        """Take over another storage's bytes; raises RuntimeError where they are more or fewer."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(f"copy_: a storage of {self.nbytes()} bytes cannot take {source.nbytes()} bytes")
+        self._flat.view(np.uint8)[:] = source._flat.view(np.uint8)
+        mutation.note(self._flat)
+        return self
+
+    def clone(self) -> Any:
+        """A storage of its own with the same elements."""
+        return type(self)(copied(self._flat))
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers: of bytes, ints."""
+        return self._elements().tolist()
 
     def __repr__(self) -> str:
         return f"UntypedStorage({self.nbytes()} bytes at {self.data_ptr():#x})"
@@ -269,13 +311,14 @@ class TypedStorage(UntypedStorage):
     def __len__(self) -> int:
         return self._flat.size
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self._flat[index]
-        return found.item() if isinstance(found, np.generic) else found
+    @property
+    def dtype(self) -> Any:
+        """The elements' dtype."""
+        return FROM_NUMPY[self._flat.dtype]
 
-    def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
-        return self._flat.tolist()
+    def _elements(self) -> np.ndarray:
+        return self._flat
+
 
 @api(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
@@ -357,7 +400,9 @@ def _looking(flat: np.ndarray, offset: int = 0, size: Any = None, stride: Any = 
     if len(strides) != len(shape) or min((offset, *shape, *strides)) < 0:
         raise RuntimeError(f"set_: offset {offset}, sizes {list(shape)} and strides {list(strides)} describe no tensor")
     if 0 not in shape and offset + sum((n - 1) * s for n, s in zip(shape, strides)) >= flat.size:
-        raise RuntimeError(f"set_: sizes {list(shape)} with strides {list(strides)} reach past a storage of {flat.size} elements")
+        raise RuntimeError(
+            f"set_: sizes {list(shape)} with strides {list(strides)} reach past a storage of {flat.size} elements"
+        )
     return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
 
 
