@@ -2,7 +2,7 @@
 
 `torch.jsonl`, `paddle.jsonl` and `mindspore.jsonl` hold statements (with `; ` between them, the last an expression) and what the
 framework gives for them, `mint.jsonl` those over `mindspore.mint` with what PyTorch gives. `python calls.py torch [more.txt]`,
-where PyTorch is installed, writes its file anew; calls of a text file are added: one a line, or lines with an empty line behind them.
+where PyTorch is installed, writes its file anew; calls of a text file are added (`written`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import io
 import json
 import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -70,7 +71,16 @@ class Framework:
             names["F"] = m.nn.functional
             names["mint"] = m  # `mindspore.mint` has PyTorch's names, and MindSpore no kernels for them on a CPU
             (m.seed if self.name == "paddle" else m.manual_seed)(1)
-        return names | {"error": self.error, "slopes": self.slopes, "alone": self.alone}
+        return names | {"error": self.error, "slopes": self.slopes, "alone": self.alone, "filled": self.filled}
+
+    def filled(self, layer: Any) -> Any:
+        """The layer in evaluation, its parameters being certain numbers of about one over the root of their number."""
+        for p in layer.parameters():
+            pattern = (np.arange(p.size) * 7919 % 101 - 50) / 29
+            numbers = 0.6 + 0.3 * pattern if p.ndim < 2 else pattern / (p.size / p.shape[0 if p.ndim > 2 else 1]) ** 0.5
+            p.set_value(numbers.reshape(p.shape).astype("float32"))
+        layer.eval()
+        return layer
 
     def alone(self) -> Any:
         """The module of collective operations, for a group of this process alone."""
@@ -142,6 +152,7 @@ def _apart(framework: Framework, statements: str) -> str:
     source, sink = os.pipe()
     child = os.fork()
     if not child:
+        signal.alarm(20)  # a call that waits for others ends its process, too
         os.write(sink, framework.evaluate(statements).encode()[:60000])
         os._exit(0)
     os.close(sink)
@@ -152,7 +163,7 @@ def _apart(framework: Framework, statements: str) -> str:
 
 
 def written(text: str) -> list[str]:
-    """The calls of a text: each a line (with `\\n` in it), or lines between empty ones, of which those that begin with a space go on."""
+    """The calls of a text: each a line (with `\\n` in it), or lines between empty ones, where those that begin with a space go on."""
     found = []
     for block in text.split("\n\n"):
         lines = [line for line in block.splitlines() if line and line[0] != "#"]

@@ -293,8 +293,12 @@ class UntypedStorage:
         """The elements as Python numbers: of bytes, ints."""
         return self._elements().tolist()
 
+    def _described(self) -> str:
+        return "UntypedStorage(device=cpu)"
+
     def __repr__(self) -> str:
-        return f"UntypedStorage({self.nbytes()} bytes at {self.data_ptr():#x})"
+        numbers = "".join(f" {x}\n" for x in self.tolist())
+        return f"{numbers}[torch.storage.{self._described()} of size {len(self)}]"
 
 
 class TypedStorage(UntypedStorage):
@@ -318,6 +322,9 @@ class TypedStorage(UntypedStorage):
 
     def _elements(self) -> np.ndarray:
         return self._flat
+
+    def _described(self) -> str:
+        return f"TypedStorage(dtype={self.dtype}, device=cpu)"
 
 
 @api(function=False)

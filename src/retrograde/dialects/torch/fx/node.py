@@ -202,6 +202,8 @@ class Node:
             replace_with.meta.update(self.meta)
         users = [user for user in self.users if delete_user_cb(user)]
         for user in users:
+            for hook in getattr(self.graph.owning_module, "_replace_hooks", ()):
+                hook(old=self, new=replace_with.name, user=user)
             user.replace_input_with(self, replace_with)
         return users
 
