@@ -49,11 +49,7 @@ class Framework:
 
     def __init__(self, name: str, module: Any) -> None:
         self.name, self.module = name, module
-        for part in {
-            "torch": (),
-            "paddle": ("audio", "incubate", "text"),
-            "mindspore": ("mint", "numpy", "scipy.linalg"),
-        }[name]:
+        for part in {"torch": (), "paddle": ("audio", "incubate", "text"), "mindspore": ("mint", "numpy", "scipy.linalg")}[name]:
             importlib.import_module(f"{module.__name__}.{part}")
         self.tensor = module.to_tensor if name == "paddle" else module.tensor if name == "torch" else module.Tensor
 
@@ -163,7 +159,7 @@ def _apart(framework: Framework, statements: str) -> str:
 
 
 def written(text: str) -> list[str]:
-    """The calls of a text: each a line (with `\\n` in it), or lines between empty ones, where those that begin with a space go on."""
+    """The calls of a text: each a line (`\\n` in it), or lines between empty ones; those that begin with a space go on."""
     found = []
     for block in text.split("\n\n"):
         lines = [line for line in block.splitlines() if line and line[0] != "#"]

@@ -136,14 +136,8 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie in memory in the order of the dimensions."""
     a = one_entry(self._a)
-    if (
-        memory_format is not None
-        and repr(memory_format) != "torch.contiguous_format"
-        and type(bare(self)) is BatchedArray
-    ):
-        raise RuntimeError(
-            f"is_contiguous: under vmap memory has no format but the contiguous one, asked for {memory_format}"
-        )
+    if memory_format is not None and repr(memory_format) != "torch.contiguous_format" and type(bare(self)) is BatchedArray:
+        raise RuntimeError(f"is_contiguous: under vmap memory has no format but the contiguous one, asked for {memory_format}")
     if type(a) is not _ndarray:
         return True
     if repr(memory_format) == "torch.channels_last":
@@ -326,7 +320,6 @@ class TypedStorage(UntypedStorage):
     def _described(self) -> str:
         return f"TypedStorage(dtype={self.dtype}, device=cpu)"
 
-
 @api(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The bytes behind the tensor."""
@@ -407,9 +400,7 @@ def _looking(flat: np.ndarray, offset: int = 0, size: Any = None, stride: Any = 
     if len(strides) != len(shape) or min((offset, *shape, *strides)) < 0:
         raise RuntimeError(f"set_: offset {offset}, sizes {list(shape)} and strides {list(strides)} describe no tensor")
     if 0 not in shape and offset + sum((n - 1) * s for n, s in zip(shape, strides)) >= flat.size:
-        raise RuntimeError(
-            f"set_: sizes {list(shape)} with strides {list(strides)} reach past a storage of {flat.size} elements"
-        )
+        raise RuntimeError(f"set_: sizes {list(shape)} with strides {list(strides)} reach past a storage of {flat.size} elements")
     return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])
 
 

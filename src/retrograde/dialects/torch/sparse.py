@@ -277,9 +277,7 @@ def zeros_like(input: SparseTensor, **kwargs: Any) -> SparseTensor:
 def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """Take over a sparse tensor's elements."""
     if not isinstance(input, SparseTensor) or not isinstance(src, SparseTensor):
-        raise RuntimeError(
-            "copy_: sparse tensors take over sparse ones only; convert one with to_dense() or to_sparse()"
-        )
+        raise RuntimeError("copy_: sparse tensors take over sparse ones only; convert one with to_dense() or to_sparse()")
     return input.become(src.clone())
 
 
@@ -360,9 +358,7 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The sum of a sparse tensor's elements: dense for all axes, else sparse in coordinate form."""
     if not isinstance(input, SparseTensor):
         return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
-    axes = (
-        set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
-    )
+    axes = set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
     places, inner, shape = math.summed(input._places, input.shape, axes)
     values = input._v.sum(inner, dtype=dtype) if inner else input._v if dtype is None else input._v.to(dtype)
     if not len(places):
@@ -475,9 +471,7 @@ def index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     places = input._places[:, old].copy()
     places[axis] = new
     values = show_as(input._v.index_select(0, picked), "IndexSelectBackward0")
-    return SparseTensor(
-        from_array(places), values, [len(wanted) if d == axis else n for d, n in enumerate(input.shape)]
-    )
+    return SparseTensor(from_array(places), values, [len(wanted) if d == axis else n for d, n in enumerate(input.shape)])
 
 
 @answers("select")
@@ -523,19 +517,8 @@ def unbind(input: SparseTensor, dim: int = 0) -> tuple[Any, ...]:
     return tuple(select(input, dim, k) for k in range(input.shape[dim]))
 
 
-for _name in (
-    "clone",
-    "detach",
-    "to_dense",
-    "coalesce",
-    "t",
-    "transpose",
-    "permute",
-    "is_floating_point",
-    "numel",
-    "to_sparse",
-    "to_sparse_coo",
-):
+for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "permute", "is_floating_point", "numel",
+              "to_sparse", "to_sparse_coo"):
     ANSWERS[_name] = getattr(SparseTensor, _name)
 
 __getattr__ = _attributes(globals())

@@ -240,9 +240,7 @@ def get_backend(group: _Any = None) -> str:
     return _of("get_backend", group).name()
 
 
-def new_group(
-    ranks: _Any = None, timeout: _Any = None, backend: str | None = None, *args: _Any, **kwargs: _Any
-) -> _Any:
+def new_group(ranks: _Any = None, timeout: _Any = None, backend: str | None = None, *args: _Any, **kwargs: _Any) -> _Any:
     """A group of some of the processes, by their numbers; every process calls this for every group, in one order."""
     every = _of("new_group")
     chosen = list(range(every.size())) if ranks is None else [int(r) for r in ranks]
@@ -344,9 +342,7 @@ def all_reduce(tensor: _Any, op: _Any = ReduceOp.SUM, group: _Any = None, async_
     return _finished(Work(found._members.all_reduce(array, how), finish), async_op)
 
 
-def all_reduce_coalesced(
-    tensors: _Any, op: _Any = ReduceOp.SUM, group: _Any = None, async_op: bool = False
-) -> Work | None:
+def all_reduce_coalesced(tensors: _Any, op: _Any = ReduceOp.SUM, group: _Any = None, async_op: bool = False) -> Work | None:
     """As `all_reduce`, of several tensors."""
     works = [all_reduce(t, op, group, True) for t in tensors]
     for work in works:
@@ -431,9 +427,7 @@ def gather(
             raise ValueError(f"gather: gather_list is missing on process {root}, which gets the tensors")
         _alike("gather", gather_list, found.size())
     elif gather_list:
-        raise ValueError(
-            f"gather: gather_list is for process {dst or 0}, which gets the tensors; leave it out on the others"
-        )
+        raise ValueError(f"gather: gather_list is for process {dst or 0}, which gets the tensors; leave it out on the others")
     return _finished(Work(found._members.gather(_array(tensor), root), _into(gather_list or [])), async_op)
 
 
@@ -451,9 +445,7 @@ def scatter(
             raise ValueError(f"scatter: scatter_list is missing on process {root}, which has the tensors")
         _alike("scatter", scatter_list, found.size())
     elif scatter_list:
-        raise ValueError(
-            f"scatter: scatter_list is for process {src or 0}, which has the tensors; leave it out on the others"
-        )
+        raise ValueError(f"scatter: scatter_list is for process {src or 0}, which has the tensors; leave it out on the others")
     given = [_array(t) for t in scatter_list] if scatter_list else None
     return _finished(
         Work(found._members.scatter(given, _array(tensor), root), lambda array: _write(tensor, array)), async_op
@@ -497,9 +489,7 @@ def all_to_all(
         return None
     for tensors in (output_tensor_list, input_tensor_list):
         _alike("all_to_all", tensors, found.size())
-    work = found._members.all_to_all(
-        [_array(t) for t in input_tensor_list], [tuple(t.shape) for t in output_tensor_list]
-    )
+    work = found._members.all_to_all([_array(t) for t in input_tensor_list], [tuple(t.shape) for t in output_tensor_list])
     return _finished(Work(work, _into(output_tensor_list)), async_op)
 
 
@@ -515,9 +505,7 @@ def all_to_all_single(
 
     def sizes(tensor: _Any, given: _Any) -> list[int]:
         if not given and tensor.shape[0] % size:
-            raise RuntimeError(
-                f"all_to_all_single: {tensor.shape[0]} rows cannot be divided evenly between {size} processes"
-            )
+            raise RuntimeError(f"all_to_all_single: {tensor.shape[0]} rows cannot be divided evenly between {size} processes")
         return list(given) if given else [tensor.shape[0] // size] * size
 
     array, wanted = _array(input), sizes(output, output_split_sizes)
@@ -573,11 +561,7 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[_Any],
-    src: int | None = None,
-    group: _Any = None,
-    device: _Any = None,
-    group_src: int | None = None,
+    object_list: list[_Any], src: int | None = None, group: _Any = None, device: _Any = None, group_src: int | None = None
 ) -> None:
     """Give all processes the objects of `src`."""
     found = _within("broadcast_object_list", group)
@@ -605,9 +589,7 @@ def isend(
 ) -> Work | None:
     """Begin to send a tensor to process `dst`."""
     found = _within("isend", group)
-    return (
-        None if found is None else Work(found._members.send(_array(tensor), found._place("isend", dst, group_dst), tag))
-    )
+    return None if found is None else Work(found._members.send(_array(tensor), found._place("isend", dst, group_dst), tag))
 
 
 def irecv(
@@ -648,14 +630,7 @@ class P2POp:
     ) -> None:  # fmt: skip
         if op not in (isend, irecv):
             raise ValueError("P2POp: op is isend or irecv of torch.distributed")
-        self.op, self.tensor, self.peer, self.group, self.tag, self.group_peer = (
-            op,
-            tensor,
-            peer,
-            group,
-            tag,
-            group_peer,
-        )
+        self.op, self.tensor, self.peer, self.group, self.tag, self.group_peer = op, tensor, peer, group, tag, group_peer
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[_Any]:

@@ -55,9 +55,7 @@ def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable
     return unflatten(structure, map(func, leaves))
 
 
-def tree_map_only(
-    kind: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> Any:
+def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A container with `func` of every leaf of a type, the others as they are."""
     return tree_map(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
 
@@ -242,18 +240,14 @@ def is_structseq_instance(obj: Any) -> bool:
     return isinstance(obj, tuple) and kind.__bases__ == (tuple,) and isinstance(getattr(kind, "n_fields", None), int)
 
 
-def _broadcast_to_and_flatten(
-    tree: Any, treespec: TreeDef, is_leaf: Callable[[Any], bool] | None = None
-) -> list[Any] | None:
+def _broadcast_to_and_flatten(tree: Any, treespec: TreeDef, is_leaf: Callable[[Any], bool] | None = None) -> list[Any] | None:
     """The leaves of a container spread over those of a structure that begins like it; None where it does not."""
     leaves, structure = tree_flatten(tree, is_leaf)
     if structure == treespec:
         return leaves
     if isinstance(structure, LeafSpec):
         return leaves * treespec.leaves
-    if (structure.kind, structure.aux) != (treespec.kind, treespec.aux) or len(structure.children) != len(
-        treespec.children
-    ):
+    if (structure.kind, structure.aux) != (treespec.kind, treespec.aux) or len(structure.children) != len(treespec.children):
         return None
     spread: list[Any] = []
     for child, below in zip(structure.children, treespec.children):

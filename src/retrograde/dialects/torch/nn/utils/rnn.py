@@ -163,9 +163,7 @@ def pad_sequence(
     arrays = unrecorded(items) if all(isinstance(x, Value) for x in items) else None
     if arrays and len({(a.dtype, a.shape[1:]) for a in arrays}) == 1:  # one copy of each, in a fifth of the time
         first = arrays[0]
-        out = np.full(
-            (len(arrays), longest, *first.shape[1:]), number_array("pad_sequence", padding_value, first.dtype)
-        )
+        out = np.full((len(arrays), longest, *first.shape[1:]), number_array("pad_sequence", padding_value, first.dtype))
         for row, a in zip(out, arrays):
             row[slice(len(a)) if padding_side == "right" else slice(longest - len(a), None)] = a
         return from_array(out if batch_first else np.ascontiguousarray(out.swapaxes(0, 1)))
