@@ -139,10 +139,14 @@ class MaskedTensor:
         return self._d.grad_fn
 
     def item(self) -> Any:
-        """Raises RuntimeError: a number has no mask."""
+        """The number of one element, masked or not."""
+        return self._d.item()
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError: a list of numbers has no mask."""
         raise RuntimeError("masked tensors have no plain numbers; use to_tensor(value) or get_data() first")
 
-    tolist = numpy = to_sparse = to_sparse_csr = item
+    numpy = to_sparse = to_sparse_csr = tolist
 
     def __bool__(self) -> bool:
         return bool(self._d)
