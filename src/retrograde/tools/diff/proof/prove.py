@@ -35,9 +35,12 @@ from ..results import Result
 from ..side import Side
 from ..values import as_wide, orders
 from .algebra import Algebra, TooLarge
-from .meaning import DEFINITIONS, Meaning, Tensor, Unknown, step
+from .definitions import DEFINITIONS, meaning_of
+from .meaning import Meaning, Tensor, Unknown, step
 
-ELEMENTWISE_STEPS = frozenset(("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop"))
+ELEMENTWISE_STEPS = frozenset(
+    ("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop")
+)
 """Rules of optimisers that compute each element from those at its place."""
 
 EVENTS = 20_000
@@ -230,11 +233,13 @@ class Prover:
             return self._gradient(side, value, e, shape)
         return self._unknown(side, value)
 
-    def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False) -> Tensor:
+    def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False, whole: bool = False) -> Tensor:
         """A tensor that is not looked into, known by a key."""
         number = self._numbered.setdefault(key, len(self._numbered))
         if moves:
             self.algebra.moving_atoms.add(number)
+        if whole:
+            self.algebra.whole.add(number)
         places = [(0, ()) if n == 1 else i for n, i in zip(shape, self.meaning.axes(shape))]
         return Tensor(tuple(shape), self.algebra.element(number, places))
 
@@ -271,21 +276,28 @@ class Prover:
         leaf = self._first[side].get(value)
         if leaf is not None and value in self._starts[side]:
             return self._start(side, value, leaf, shape)
+        whole = array is not None and array.dtype.kind in "iu"
         if side.is_a:
-            return self._atom(shape, "input", self._alike(value, array))
+            return self._atom(shape, "input", self._alike(value, array), whole=whole)
         match = self.alignment.partner.get(value)
         known = ABSENT if match is None else self._alike(match.value, self.a.values.array(match.value))
         x = None if known == ABSENT else self.a.values.array(known)
         if x is None or array is None or not self._is_input(self.a, known) or known in self._first[self.a]:
             return self._unknown(side, value)
-        return self._lying(self._atom(x.shape, "input", known), x, array) or self._unknown(side, value)
+        return self._lying(
+            self._atom(x.shape, "input", known, whole=whole and x.dtype.kind in "iu"), x, array
+        ) or self._unknown(side, value)
 
     def _alike(self, value: int, array: np.ndarray | None) -> int:
         """The first input of A with the content of one, that is no parameter; one that is none by itself."""
         for v in self.a.members.get(self.a.own(value), ()):
             if v not in self._first[self.a] and self._is_input(self.a, v) and array is not None:
                 x = self.a.values.array(v)
-                if x is not None and x.shape == array.shape and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc"):
+                if (
+                    x is not None
+                    and x.shape == array.shape
+                    and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc")
+                ):
                     return v
         return value
 
@@ -327,13 +339,14 @@ class Prover:
         if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
             return operands[0]
         prim = side.record.primitive(e.name)
+        self.meaning.kinds = [dtype_named(side.values.kept(v).dtype).kind for v in e.ins if v != ABSENT]
         try:
             if prim is not None and prim.kind == "elementwise" and not prim.multi and e.name not in DEFINITIONS:
                 present = [x for x in operands if x is not None]
                 name = f"{e.name} {_said(params)} {[x is None for x in operands]}" if params else e.name
                 return self.meaning.elementwise(lambda *terms: self.algebra.function(name, *terms), *present)
-            return self.meaning.of(e.name, params, operands, shape, output)
-        except (Unknown, TooLarge, TypeError, IndexError):  # parameters that a definition does not know
+            return meaning_of(self.meaning, e.name, params, operands, shape, output)
+        except (Unknown, TooLarge, TypeError, IndexError, OverflowError):  # parameters that a definition does not know
             self.opaque.add(e.name)
         key = tuple(None if x is None else (x.shape, x.term) for x in operands)
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
