@@ -134,6 +134,14 @@ class Algebra:
         self.limits: dict[Any, list[tuple[tuple[tuple[float, float], ...], int, int, int | None]]] = {}
         """Tensors of labels -> of which places it is known between what they lie, or what else they are: an operation of one of
         the programs refuses others."""
+        self.names: set[Any] = set()
+        """What operations have within that may be a value of the other program: in the first of its layouts, shape and term."""
+        self.noted: set[Any] = set()
+        """The same, found in this round, for the next one."""
+        self.begun: dict[Any, list[Any]] = {}
+        """The limits with which the round has begun."""
+        self.numbered: dict[Any, int] = {}
+        """Numbers of tensors that are not looked into, by what they are known by."""
         self._special: set[int] = set()
         """The factors of which products are more than exponents: cases, signs and absolute values."""
         self._within: dict[int, bool] = {}
@@ -831,6 +839,16 @@ class Algebra:
         others = [x for _, _, x in known if x is not None and all(a <= x < b or x == y for a, b, y in known)]
         return min([low, *others]), max([high, *others])
 
+    def next_round(self) -> bool:
+        """Begin anew with what has been found in this round; False where nothing has."""
+        if self.limits == self.begun and self.names >= self.noted:
+            return False
+        self.begun = {tensor: list(known) for tensor, known in self.limits.items()}
+        self.names |= self.noted
+        self.noted = set()
+        self.steps, self.stopped, self.moving_atoms = {}, {}, set()
+        return True
+
     def infinite(self, p: int) -> bool:
         """Whether infinity is among the factors of a term."""
         return any(self.factors[f][0] == "infinite" for m in self.terms[p] for f, _ in m)
@@ -943,7 +961,9 @@ class Algebra:
                 runs[-1][1] = high
             else:
                 runs.append([low, high, c])
-        runs = [run for run in runs if run[2]]
+        base = runs[-1][2] if most == math.inf else 0.0  # what holds for all but some labels is said of all, and of these
+        runs = [[low, high, c - base] for low, high, c in runs if c != base]
+        runs += [[least, most + 1, base]] if base else []
         if sorted(map(tuple, runs)) == sorted(parts):
             return None
         found: dict[tuple[Any, ...], float] = {}

@@ -36,7 +36,10 @@ def check(proof: Proof, alignment: Alignment, results: Sequence[Result]) -> str:
         wrong = wrong_step(proof.algebra, step)
         if wrong:
             return wrong
-    again = Prover(alignment, Checked(proof.algebra)).prove(results)
+    try:
+        again = Prover(alignment, Checked(proof.algebra)).prove(results)
+    except LookupError as missing:
+        return str(missing)
     return "" if again.proven else "the equations do not add up to the result"
 
 
@@ -47,6 +50,7 @@ class Checked(Algebra):
         super().__init__()
         self.__dict__.update(found.__dict__)
         self.moving_atoms, self.stopped = set(), {}
+        self.limits = {tensor: list(known) for tensor, known in found.begun.items()}
 
     def _logged(self, rule: str, *arguments: Any) -> Any:
         step = self.steps.get((rule, *arguments))

@@ -114,8 +114,8 @@ def _counting(
     m: Meaning, x: Tensor, target: Tensor, weight: Tensor | None, classes: int, ignore_index: int
 ) -> tuple[Any, int]:
     """The label of each target, and its weight: 0 for what is ignored."""
-    inside = 0 <= ignore_index < classes
-    m.algebra.limit(target.term, 0, classes, None if inside else ignore_index)
+    spoken = m.ignoring and not 0 <= ignore_index < classes
+    m.algebra.limit(target.term, 0, classes, ignore_index if spoken else None)
     label = m.whole(target.term)
     ignored = m.algebra.case(plus((label, 1), ((ignore_index, ()), -1)), 0, 1)
     kept = m.algebra.subtract(_one(m), ignored)

@@ -31,6 +31,8 @@ class Meaning:
         self.algebra = algebra
         self.named = named
         """Makes of what an operation computes on the way a tensor that is not looked into, wherever it is computed."""
+        self.ignoring = True
+        """Whether labels that a loss ignores are spoken of; else labels are numbers of classes."""
         self.kinds: list[str] = []
         """The kinds of dtypes of the operands of the operation that is being defined."""
 

@@ -79,18 +79,18 @@ class Prover:
         self.alignment = alignment
         self.a, self.b = self.sides = alignment.sides
         self.algebra = algebra or Algebra()
-        self.meaning = Meaning(self.algebra)
+        self.meaning = Meaning(self.algebra, self._named)
         self.tensors: dict[tuple[Side, int], Tensor] = {}
         self.lemmas: list[Lemma] = []
         self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
+        self._shapes_of, self._inner = 0, set[tuple[int, ...]]()
         self._leaves = {side: self._leaf_values(side) for side in self.sides}
         self._passes = {side: _passes(side) for side in self.sides}
         self._first = {side: {leaf.value: n for n, leaf in enumerate(side.record.leaves)} for side in self.sides}
         self._starts = {side: {v for v in first if self._is_start(side, v)} for side, first in self._first.items()}
         """What parameters hold at first, where that is not computed from other parameters."""
-        self._numbered: dict[Any, int] = {}
 
     def prove(self, results: Sequence[Result]) -> Proof:
         """Prove that all results are the same, as far as that goes."""
@@ -99,16 +99,23 @@ class Prover:
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
         try:
-            for side in self.sides:
-                for e in side.events:
-                    if not isinstance(e, (Cotangent, Pass)):
-                        for v in e.outs:
-                            self.tensor(side, v)
-            self._lemmas()
-            unproven = [r for r in results if not self._is_same(r)]
+            unproven = self._round(results)
+            while unproven and self.algebra.next_round():
+                unproven = self._round(results)
         except TooLarge:
             return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
+
+    def _round(self, results: Sequence[Result]) -> list[Result]:
+        """Look at all values once; the results that are not the same then."""
+        self.tensors, self._cuts, self.lemmas, self.opaque = {}, {}, [], set()
+        for side in self.sides:
+            for e in side.events:
+                if not isinstance(e, (Cotangent, Pass)):
+                    for v in e.outs:
+                        self.tensor(side, v)
+        self._lemmas()
+        return [r for r in results if not self._is_same(r)]
 
     def _is_same(self, result: Result) -> bool:
         if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
@@ -128,11 +135,30 @@ class Prover:
 
     def _cut(self, side: Side, value: int, x: Tensor) -> Tensor:
         """A value that both programs have, as a tensor that is not looked into from here on."""
-        if self._is_simple(x) or not side.matched(value):
+        names = self.algebra.names
+        if self._is_simple(x) or not (side.matched(value) or (names and x.shape in self._shapes())):
             return x
         first, order = self._first_layout(x)
-        self._cuts[side, value] = (first.term, first.shape)
+        if side.matched(value):
+            self._cuts[side, value] = (first.term, first.shape)
+        elif (first.shape, first.term) not in names:
+            return x
         return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+
+    def _named(self, x: Tensor) -> Tensor:
+        """What an operation has computed on the way, as a tensor that is not looked into."""
+        if self._is_simple(x):
+            return x
+        first, order = self._first_layout(x)
+        self.algebra.noted.add((first.shape, first.term))
+        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+
+    def _shapes(self) -> set[tuple[int, ...]]:
+        """The shapes that a value can have that an operation has within, in any layout."""
+        if self._shapes_of != len(self.algebra.names):
+            self._shapes_of = len(self.algebra.names)
+            self._inner = {order for shape, _ in self.algebra.names for order in itertools.permutations(shape)}
+        return self._inner
 
     def _standing(self, x: Tensor) -> Tensor:
         """The tensor that stands for a term; for one that is a single element of one, that."""
@@ -143,7 +169,7 @@ class Prover:
         moves = self.algebra.moves(x.term)
         atom = self._atom(x.shape, "cut", x.shape, x.term, moves=moves)
         if moves:
-            number = self._numbered["cut", x.shape, x.term]
+            number = self.algebra.numbered["cut", x.shape, x.term]
             if number not in self.algebra.stopped:
                 still = self._standing(Tensor(x.shape, self.algebra.stop(x.term)))
                 ((m, _),) = self.algebra.terms[still.term].items()
@@ -235,7 +261,7 @@ class Prover:
 
     def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False, whole: bool = False) -> Tensor:
         """A tensor that is not looked into, known by a key."""
-        number = self._numbered.setdefault(key, len(self._numbered))
+        number = self.algebra.numbered.setdefault(key, len(self.algebra.numbered))
         if moves:
             self.algebra.moving_atoms.add(number)
         if whole:
@@ -339,6 +365,7 @@ class Prover:
         if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
             return operands[0]
         prim = side.record.primitive(e.name)
+        self.meaning.ignoring = self._ignores(side, e)
         self.meaning.kinds = [dtype_named(side.values.kept(v).dtype).kind for v in e.ins if v != ABSENT]
         try:
             if prim is not None and prim.kind == "elementwise" and not prim.multi and e.name not in DEFINITIONS:
@@ -351,6 +378,12 @@ class Prover:
         key = tuple(None if x is None else (x.shape, x.term) for x in operands)
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
         return self._atom(shape, "operation", e.name, _said(params), key, output, shape, moves=moves)
+
+    def _ignores(self, side: Side, e: Operation) -> bool:
+        """Whether there are labels among the operands that the operation ignores: then the answer is for such, too."""
+        ignored = (e.given or {}).get("ignore_index")
+        arrays = [side.values.array(v) for v in e.ins if v != ABSENT] if ignored is not None else []
+        return any(x is None or (x.dtype.kind in "iu" and bool((x == ignored).any())) for x in arrays)
 
     def _keeps_numbers(self, side: Side, e: Event) -> bool:
         """Whether a cast leaves numbers what they are, but for rounding to single precision."""
@@ -389,7 +422,7 @@ class Prover:
         roots = tuple(sorted(
             (x.shape, x.term, s.term) for x, s in ((self.tensors[side, v], self.tensors[side, w]) for v, w in run.roots)
         ))  # fmt: skip
-        number = self._numbered.setdefault(("gradient", roots, tensor), len(self._numbered))
+        number = self.algebra.numbered.setdefault(("gradient", roots, tensor), len(self.algebra.numbered))
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)
