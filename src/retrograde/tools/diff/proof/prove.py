@@ -291,14 +291,9 @@ class Prover:
 
     def _given(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         array = side.values.array(value)
-        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[side] and (
-            (e.name == "number" and array.size == 1) or not array.any()
-        ):  # fmt: skip
-            return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
-        if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
-            np.array_equal(array, np.arange(len(array)))
-        ):  # fmt: skip
-            return Tensor(shape, self.algebra.element("count", self.meaning.axes(shape)))
+        constant = None if array is None or value in self._first[side] else self._constant(e, array)
+        if constant is not None:
+            return Tensor(shape, constant)
         leaf = self._first[side].get(value)
         if leaf is not None and value in self._starts[side]:
             return self._start(side, value, leaf, shape)
@@ -313,6 +308,22 @@ class Prover:
         return self._lying(
             self._atom(x.shape, "input", known, whole=whole and x.dtype.kind in "iu"), x, array
         ) or self._unknown(side, value)
+
+    def _constant(self, e: Event, array: np.ndarray) -> int | None:
+        """What is part of the program: its numbers, and what it has filled with one, or with a range."""
+        if not array.size or array.dtype.kind not in "fiub":
+            return None
+        made = e.made if isinstance(e, Source) else ""
+        first = array.reshape(-1)[0]
+        if (e.name == "number" and array.size == 1) or (made == "filled" and bool((array == first).all())):
+            return self.algebra.number(_written(first))
+        if made != "range" or array.ndim != 1 or array.dtype.kind not in "iu":
+            return None
+        step = int(array[1]) - int(first) if len(array) > 1 else 0
+        if not np.array_equal(array, int(first) + step * np.arange(len(array))):
+            return None
+        places = self.algebra.element("count", self.meaning.axes(array.shape))
+        return self.algebra.add(self.algebra.number(float(first)), self.meaning.scaled(places, float(step)))
 
     def _alike(self, value: int, array: np.ndarray | None) -> int:
         """The first input of A with the content of one, that is no parameter; one that is none by itself."""
