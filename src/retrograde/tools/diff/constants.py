@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 _MAKERS = {name: "filled" for name in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like")} | {"arange": "range"}
+_MAKERS["copy"] = ""
+"""NumPy's functions, and what an array of theirs is; a copy is what it is made of."""
 _WHERE = ("retrograde.dialects.", "retrograde.learn.", "retrograde.tensor.")
 """The modules that make arrays for programs; elsewhere results are made of what is empty at first."""
 
@@ -41,8 +43,9 @@ class Constants:
         def make(*args: Any, **options: Any) -> np.ndarray:
             a = f(*args, **options)
             if type(a) is np.ndarray and sys._getframe(1).f_globals.get("__name__", "").startswith(_WHERE):
-                number = id(a)
-                self._known[number] = weakref.ref(a, lambda _: self._known.pop(number, None)), how
+                number, what = id(a), how or self.of(args[0])
+                if what:
+                    self._known[number] = weakref.ref(a, lambda _: self._known.pop(number, None)), what
             return a
 
         return make

@@ -179,7 +179,7 @@ class Algebra:
             self.factors.append(key)
             if key[0] == "case":
                 self._cases.add(number)
-            if key[0] == "case" or key[:2] in (("function", "positive"), ("function", "absolute")):
+            if key[0] == "case" or (key[0] == "function" and key[1] in ("positive", "absolute", "sigmoid")):
                 self._special.add(number)
             self._sizes.append(1 + sum(self._size(part) for part in self._parts(key)))
         return number
@@ -317,6 +317,10 @@ class Algebra:
                 if self._factor_numbers.get(("function", "relu", key[2])) in present:
                     continue
                 e = 1.0
+            elif key[:2] == ("function", "sigmoid") and e >= 1:
+                grows = self._beside(dict(m), key[2])
+                if grows:
+                    return self._without_exponential(m, f, grows)
             elif key[:2] == ("function", "absolute") and e == int(e) and abs(e) > 1:
                 more = self.mul(more, self.power(key[2], e - math.fmod(e, 2)))
                 e = math.fmod(e, 2)
@@ -325,6 +329,21 @@ class Algebra:
         kept = tuple(plain)
         found = self._in_case(kept) if any(f in self._cases for f, _ in kept) else self.term({kept: 1.0})
         return found if more == self.number(1.0) else self.mul(found, more)
+
+    def _beside(self, m: dict[int, float], p: int) -> int:
+        """1 where exp(p) is in a monomial, -1 where exp(-p) is, 0 where neither is."""
+        shares = {m.get(self._factor_numbers.get(("exp", n), -1), 0.0) / c for n, c in self.terms[p].items() if n}
+        if not shares or () in self.terms[p]:
+            return 0
+        return 1 if min(shares) >= 1 else -1 if max(shares) <= -1 else 0
+
+    def _without_exponential(self, m: tuple[Any, ...], f: int, grows: int) -> int:
+        """exp(a)·sigmoid(a) = exp(a) - sigmoid(a); exp(-a)·sigmoid(a) = 1 - sigmoid(a)"""
+        p = self.factors[f][2]
+        power = tuple((self.factor("exp", n), c * grows) for n, c in self.terms[p].items())
+        rest = self._product(m, (*((g, -e) for g, e in power), (f, -1.0)))
+        found = self.subtract(self.term({tuple(sorted(power)): 1.0}) if grows > 0 else self.number(1.0), self.single(f))
+        return self.mul(self.term({rest: 1.0}), found)
 
     def _mul(self, p: int, q: int) -> int:
         found: dict[tuple[Any, ...], float] = {}
@@ -388,9 +407,26 @@ class Algebra:
         out = tuple(sorted(common.items()))
         inverse = tuple((f, -k) for f, k in out)
         rest = self.term({self._product(m, inverse): x / c for m, x in terms.items()})
+        grown = self._exponent(rest)
+        if grown is not None:  # 1 / (1 + exp(a)) = sigmoid(-a)
+            opposite = self.function("sigmoid", self.mul(self.number(-1.0), grown))
+            return self.mul(self.term({tuple((f, round(k * e, 9)) for f, k in out): c**e}), self.power(opposite, -e))
         return self.term(
             {self._product(tuple((f, round(k * e, 9)) for f, k in out), ((self.factor("power", rest), e),)): c**e}
         )
+
+    def _exponent(self, p: int) -> int | None:
+        """a, of 1 + exp(a); None for another term."""
+        terms = self.terms[p]
+        if len(terms) != 2 or terms.get(()) != 1.0:
+            return None
+        ((m, c),) = [(m, c) for m, c in terms.items() if m]
+        if c != 1.0 or any(self.factors[f][0] != "exp" for f, _ in m):
+            return None
+        inner: dict[Any, float] = {}
+        for f, e in m:
+            inner[self.factors[f][1]] = inner.get(self.factors[f][1], 0.0) + e
+        return self.term(inner)
 
     def _is_positive(self, factor: int, exponent: float) -> bool:
         """Whether a power of a factor is not negative for all values."""
@@ -450,14 +486,12 @@ class Algebra:
 
     def _log_of(self, p: int) -> int:
         terms = self.terms[p]
+        grown = self._exponent(p)
+        if grown is not None:  # log(1 + exp(a))
+            return self.function("softplus", grown)
         if len(terms) == 2 and terms.get(()) == 1.0:
             ((m, c),) = [(m, c) for m, c in terms.items() if m]
             kinds = [self.factors[f] for f, _ in m]
-            if c == 1.0 and all(kind[0] == "exp" for kind in kinds):  # log(1 + exp(a))
-                inner: dict[Any, float] = {}
-                for (_, e), kind in zip(m, kinds):
-                    inner[kind[1]] = inner.get(kind[1], 0.0) + e
-                return self.function("softplus", self.term(inner))
             if (
                 c == -1.0 and len(m) == 1 and m[0][1] == 1.0 and kinds[0][:2] == ("function", "sigmoid")
             ):  # log(1 - sigmoid(a))
