@@ -26,7 +26,7 @@ LARGEST = 600
 CASES = 40
 """Into how many cases a term may fall."""
 
-STEPS = 12_000
+STEPS = 60_000
 """How many applications of rules a proof may have."""
 
 

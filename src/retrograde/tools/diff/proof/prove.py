@@ -34,7 +34,7 @@ from ..record import dtype_named
 from ..results import Result
 from ..side import Side
 from ..values import as_wide, orders
-from .algebra import Algebra, TooLarge
+from .algebra import Algebra, TooLarge, index, variable
 from .definitions import DEFINITIONS, meaning_of
 from .meaning import Meaning, Tensor, Unknown, step
 
@@ -136,14 +136,14 @@ class Prover:
     def _cut(self, side: Side, value: int, x: Tensor) -> Tensor:
         """A value that both programs have, as a tensor that is not looked into from here on."""
         names = self.algebra.names
-        if self._is_simple(x) or not (side.matched(value) or (names and x.shape in self._shapes())):
+        if self._is_simple(x) or not (side.matched(value) or (names and self._sizes(x) in self._shapes())):
             return x
         first, order = self._first_layout(x)
         if side.matched(value):
             self._cuts[side, value] = (first.term, first.shape)
         elif (first.shape, first.term) not in names:
             return x
-        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+        return self._back(self._standing(first), order, x.shape)
 
     def _named(self, x: Tensor) -> Tensor:
         """What an operation has computed on the way, as a tensor that is not looked into."""
@@ -151,13 +151,16 @@ class Prover:
             return x
         first, order = self._first_layout(x)
         self.algebra.noted.add((first.shape, first.term))
-        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+        return self._back(self._standing(first), order, x.shape)
+
+    def _sizes(self, x: Tensor) -> tuple[int, ...]:
+        return tuple(sorted(n for n in x.shape if n != 1))
 
     def _shapes(self) -> set[tuple[int, ...]]:
-        """The shapes that a value can have that an operation has within, in any layout."""
+        """The sizes that a value can have that an operation has within."""
         if self._shapes_of != len(self.algebra.names):
             self._shapes_of = len(self.algebra.names)
-            self._inner = {order for shape, _ in self.algebra.names for order in itertools.permutations(shape)}
+            self._inner = {tuple(sorted(shape)) for shape, _ in self.algebra.names}
         return self._inner
 
     def _standing(self, x: Tensor) -> Tensor:
@@ -178,10 +181,24 @@ class Prover:
         return atom
 
     def _first_layout(self, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-        """The same layout of a tensor, however it lies: as it is then, and the order of its axes."""
-        own = tuple(range(len(x.shape)))
+        """The same layout of a tensor, however it lies and without axes of one element: as it is then, and the order of its axes."""
+        sizes = [n for n in x.shape if n != 1]
+        if len(sizes) < len(x.shape):
+            kept = [(k, n) for k, n in enumerate(x.shape) if n != 1]
+            term = self.algebra.index(x.term, {variable(k, n): index(variable(i, n)) for i, (k, n) in enumerate(kept)})
+            x = Tensor(tuple(sizes), term)
+        own = tuple(range(len(sizes)))
         orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
         return min(((self._seen(x, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
+
+    def _back(self, x: Tensor, order: Sequence[int], shape: tuple[int, ...]) -> Tensor:
+        """A tensor that stands for another in its first layout, as that lies."""
+        x = self._seen(x, [list(order).index(k) for k in range(len(order))])
+        if x.shape == shape:
+            return x
+        axes = [k for k, n in enumerate(shape) if n != 1]
+        places = {variable(i, shape[k]): index(variable(k, shape[k])) for i, k in enumerate(axes)}
+        return Tensor(shape, self.algebra.index(x.term, places))
 
     def _is_simple(self, x: Tensor) -> bool:
         """Whether a term is short enough to be looked into wherever it is used."""
@@ -237,8 +254,7 @@ class Prover:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
         first, order = self._first_layout(x)
         first = self._standing(Tensor(first.shape, self.algebra.stop(first.term)))
-        atom = self._atom(first.shape, "leaf", first.shape, first.term, moves=True)
-        return self._seen(atom, [order.index(k) for k in range(len(order))])
+        return self._back(self._atom(first.shape, "leaf", first.shape, first.term, moves=True), order, x.shape)
 
     def _by(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         if self._is_input(side, value):
