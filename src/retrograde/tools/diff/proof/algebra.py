@@ -44,7 +44,8 @@ RULES: dict[str, Rule] = {
     "mul": Rule("products are distributed over sums", "reals"),
     "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its "
                   "first coefficient", "where both sides are defined: bases of roots are not negative"),
-    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a", "reals, a > 0 under a logarithm"),
+    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a; exp(a - inf) = 0", "reals, a > 0 under a logarithm; a number of -1e8 "
+                "or below is written for minus infinity, beside which a is small"),
     "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
     "function": Rule("odd and even functions take the sign out; sigmoid(-a) = 1 - sigmoid(a); f(-a) = f(a) - a for softplus and "
                      "max(a, 0), which takes a factor out", "reals"),
@@ -68,7 +69,7 @@ END = "from the end of "
 FAR = 100.0
 """The exponential of a number beyond is not computed."""
 
-FLAT = frozenset(("positive", "greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign"))
+FLAT = frozenset(("positive", "nonzero", "greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign"))
 """Functions without a derivative, or of which it is 0."""
 
 
@@ -448,6 +449,8 @@ class Algebra:
                 if len(m) > 1 or k > 0:
                     raise TooLarge
                 return self.ZERO
+            if m == () and k <= POLICY.masked:  # what is written for minus infinity
+                return self.ZERO
             if m == () and abs(k) < FAR:
                 c *= math.exp(k)
             elif len(m) == 1 and m[0][1] == 1.0 and self.factors[m[0][0]][:2] == ("function", "log"):
@@ -502,6 +505,9 @@ class Algebra:
         runs = self._runs(*arguments)
         if runs:
             return self._by_cases(runs, lambda *parts: self.function(name, *parts))
+        c = self.constant(arguments[0]) if name == "nonzero" else None
+        if c is not None:
+            return self.number(float(c != 0))
         if name in ("relu", "positive"):
             terms = self.terms[arguments[0]]
             c = self.constant(arguments[0])
@@ -666,25 +672,26 @@ class Algebra:
 
     def _quotient(self, m: tuple[Any, ...], atoms: list[Any]) -> tuple[Any, int] | None:
         """An index that is read as a quotient or rest of it by itself, and the divisor."""
-        for f, _ in m:
-            for x in self._indices_of(f):
-                for atom, _ in x[1]:
-                    if atom[0] in ("div", "mod") and len(atom[1][1]) == 1 and atom[1][0] == 0:
-                        inner, k = atom[1][1][0]
-                        if inner in atoms and k == 1 and inner[2] % atom[2] == 0:
-                            return inner, atom[2]
-        return None
+        return next((found for f, _ in m for found in self.quotients(f) if found[0] in atoms), None)
+
+    def quotients(self, factor: int) -> list[tuple[Any, int]]:
+        """The indices of which a quotient or a rest is read in a factor, each with the divisor, where that divides the axis."""
+        found = []
+        for x in self._indices_of(factor):
+            for atom, _ in x[1]:
+                if atom[0] in ("div", "mod") and len(atom[1][1]) == 1 and atom[1][0] == 0:
+                    inner, k = atom[1][1][0]
+                    if inner[0] in "vb" and k == 1 and inner[2] % atom[2] == 0:
+                        found.append((inner, atom[2]))
+        return found
 
     def _indices_of(self, factor: int) -> list[Index]:
         key = self.factors[factor]
-        if key[0] == "at":
-            return list(key[2])
-        if key[0] == "case":
-            return [key[1]]
-        if key[0] in ("exp", "sum"):
-            return [x for f, _ in key[-1] for x in self._indices_of(f)]
-        inner = key[2:] if key[0] in ("function", "top") else key[1:2]
-        return [x for p in inner for m in self.terms[p] for f, _ in m for x in self._indices_of(f)]
+        if key[0] in ("at", "case"):
+            own = list(key[2]) if key[0] == "at" else [key[1]]
+            named = [p for x in own for (kind, p, *_), _ in x[1] if kind == "value"]
+            return own + [x for p in named for m in self.terms[p] for f, _ in m for x in self._indices_of(f)]
+        return [x for m in self._parts(key) for f, _ in m for x in self._indices_of(f)]
 
     # ------------------------------------------------------------------------------------------ indices
 
@@ -991,12 +998,13 @@ class Algebra:
             c = sum(among)
             if abs(c) <= POLICY.cancelled * max(map(abs, among), default=0.0):
                 c = 0.0
-            if runs and runs[-1][1] == low and f"{runs[-1][2]:.{POLICY.digits}g}" == f"{c:.{POLICY.digits}g}":
+            if runs and runs[-1][1] == low and _same(runs[-1][2], c):
                 runs[-1][1] = high
             else:
                 runs.append([low, high, c])
-        base = runs[-1][2] if most == math.inf else 0.0  # what holds for all but some labels is said of all, and of these
-        runs = [[low, high, c - base] for low, high, c in runs if c != base]
+        base = runs[-1][2] if runs[0][0] == least and runs[-1][1] == most + 1 and _same(runs[0][2], runs[-1][2]) else 0.0
+        # what holds for all but some is said of all, and of these
+        runs = [[low, high, c - base] for low, high, c in runs if not _same(c, base)]
         runs += [[least, most + 1, base]] if base else []
         if sorted(map(tuple, runs)) == sorted(parts):
             return None
@@ -1210,6 +1218,11 @@ class Algebra:
                 known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))
             self._moving[factor] = known
         return known
+
+
+def _same(x: float, y: float) -> bool:
+    """Whether two coefficients are the same."""
+    return f"{x:.{POLICY.digits}g}" == f"{y:.{POLICY.digits}g}"
 
 
 def _up(x: float, n: int) -> float:

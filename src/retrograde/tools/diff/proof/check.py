@@ -224,7 +224,7 @@ def _erf(x: np.ndarray) -> np.ndarray:
 _KNOWN: dict[str, Callable[..., Any]] = {
     "log": np.log, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "tan": np.tan, "erf": _erf, "absolute": np.abs,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0),
-    "relu": lambda x: np.maximum(x, 0), "positive": lambda x: (x > 0) * 1.0, "where": lambda c, x, y: np.where(c != 0, x, y), "sign": np.sign,
+    "relu": lambda x: np.maximum(x, 0), "positive": lambda x: (x > 0) * 1.0, "nonzero": lambda x: (x != 0) * 1.0, "where": lambda c, x, y: np.where(c != 0, x, y), "sign": np.sign,
     "greater": lambda x, y: (x > y) * 1.0, "less": lambda x, y: (x < y) * 1.0, "equal": lambda x, y: (x == y) * 1.0,
     "greater_equal": lambda x, y: (x >= y) * 1.0, "less_equal": lambda x, y: (x <= y) * 1.0,
     "not_equal": lambda x, y: (x != y) * 1.0, "maximum": np.maximum, "minimum": np.minimum,

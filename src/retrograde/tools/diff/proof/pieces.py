@@ -244,6 +244,14 @@ def _where(m: Meaning, condition: Tensor, x: Tensor, y: Tensor, **_: Any) -> Ten
     return m.elementwise(lambda c, p, q: chosen(m, c, p, q), condition, x, y)
 
 
+def _kept(m: Meaning, x: Tensor, mask: Tensor) -> Tensor:
+    return m.elementwise(lambda p, c: chosen(m, c, p, m.algebra.ZERO), x, mask)
+
+
+def _dropped(m: Meaning, x: Tensor, mask: Tensor) -> Tensor:
+    return m.elementwise(lambda p, c: chosen(m, c, m.algebra.ZERO, p), x, mask)
+
+
 def chosen(m: Meaning, c: int, p: int, q: int) -> int:
     """p where a condition holds, q elsewhere."""
     algebra = m.algebra
@@ -541,7 +549,7 @@ PIECES: dict[str, Callable[..., Any]] = {
     "roll": _roll, "flip": _flip, "repeat_elements": _repeat_elements, "tile": _tile, "tril": _triangle(True),
     "triu": _triangle(False), "diagonal": _diagonal, "diagonal_embed": _diagonal_embed, "trace": _trace, "cumsum": _cumsum,
     **{name: compared(name) for name in ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal")},
-    "where": _where, "logical_and": _logical(lambda m, p, q: m.algebra.mul(p, q)), "logical_or": _logical(_or),
+    "where": _where, "keep": _kept, "drop": _dropped, "logical_and": _logical(lambda m, p, q: m.algebra.mul(p, q)), "logical_or": _logical(_or),
     "logical_not": _logical(_not), "bitwise_and": _logical(lambda m, p, q: m.algebra.mul(p, q)), "bitwise_or": _logical(_or),
     "bitwise_not": _logical(_not), "one_hot": _one_hot, "embedding": _embedding, "take": _take,
     "take_along_axis": _take_along_axis, "advanced_index": _advanced_index, "index_put": _index_put,

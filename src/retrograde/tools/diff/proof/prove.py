@@ -10,7 +10,7 @@ without the tape, is one of which no derivative is taken.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..record import dtype_named
 from ..results import Result
 from ..side import Side
 from ..values import as_wide, orders
-from .algebra import Algebra, TooLarge, index, variable
+from .algebra import Algebra, TooLarge
 from .definitions import DEFINITIONS, meaning_of
 from .meaning import Meaning, Tensor, Unknown, step
 
@@ -138,20 +138,20 @@ class Prover:
         names = self.algebra.names
         if self._is_simple(x) or not (side.matched(value) or (names and self._sizes(x) in self._shapes())):
             return x
-        first, order = self._first_layout(x)
+        first, back = self._first_layout(x)
         if side.matched(value):
             self._cuts[side, value] = (first.term, first.shape)
         elif (first.shape, first.term) not in names:
             return x
-        return self._back(self._standing(first), order, x.shape)
+        return back(self._standing(first))
 
     def _named(self, x: Tensor) -> Tensor:
         """What an operation has computed on the way, as a tensor that is not looked into."""
         if self._is_simple(x):
             return x
-        first, order = self._first_layout(x)
+        first, back = self._first_layout(x)
         self.algebra.noted.add((first.shape, first.term))
-        return self._back(self._standing(first), order, x.shape)
+        return back(self._standing(first))
 
     def _sizes(self, x: Tensor) -> tuple[int, ...]:
         return tuple(sorted(n for n in x.shape if n != 1))
@@ -180,25 +180,30 @@ class Prover:
                 self.algebra.stopped[number] = factor[1]
         return atom
 
-    def _first_layout(self, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-        """The same layout of a tensor, however it lies and without axes of one element: as it is then, and the order of its axes."""
-        sizes = [n for n in x.shape if n != 1]
-        if len(sizes) < len(x.shape):
-            kept = [(k, n) for k, n in enumerate(x.shape) if n != 1]
-            term = self.algebra.index(x.term, {variable(k, n): index(variable(i, n)) for i, (k, n) in enumerate(kept)})
-            x = Tensor(tuple(sizes), term)
+    def _first_layout(self, x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The same layout of a tensor, however it lies: without axes of one element, those that are read as quotient and rest as
+        two, in one order; with what makes of a tensor that lies so one that lies as this."""
+        parts = self._axes_of(x)
+        sizes = [n for part in parts for n in part]
+        inner = x if sizes == list(x.shape) else self.meaning.reshaped(x, sizes)
         own = tuple(range(len(sizes)))
         orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
-        return min(((self._seen(x, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
+        first, order = min(((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
 
-    def _back(self, x: Tensor, order: Sequence[int], shape: tuple[int, ...]) -> Tensor:
-        """A tensor that stands for another in its first layout, as that lies."""
-        x = self._seen(x, [list(order).index(k) for k in range(len(order))])
-        if x.shape == shape:
-            return x
-        axes = [k for k, n in enumerate(shape) if n != 1]
-        places = {variable(i, shape[k]): index(variable(k, shape[k])) for i, k in enumerate(axes)}
-        return Tensor(shape, self.algebra.index(x.term, places))
+        def back(y: Tensor) -> Tensor:
+            y = self._seen(y, [order.index(k) for k in range(len(order))])
+            return y if y.shape == x.shape else self.meaning.reshaped(y, x.shape)
+
+        return first, back
+
+    def _axes_of(self, x: Tensor) -> list[list[int]]:
+        """Of each axis, the sizes of those of which it is made."""
+        found = [[n] if n != 1 else [] for n in x.shape]
+        read = {pair for m in self.algebra.terms[x.term] for f, _ in m for pair in self.algebra.quotients(f)}
+        for (kind, axis, n), by in sorted(read, key=repr):
+            if kind == "v" and found[axis] == [n] and 1 < by < n:
+                found[axis] = [n // by, by]
+        return found
 
     def _is_simple(self, x: Tensor) -> bool:
         """Whether a term is short enough to be looked into wherever it is used."""
@@ -252,9 +257,9 @@ class Prover:
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
-        first, order = self._first_layout(x)
+        first, back = self._first_layout(x)
         first = self._standing(Tensor(first.shape, self.algebra.stop(first.term)))
-        return self._back(self._atom(first.shape, "leaf", first.shape, first.term, moves=True), order, x.shape)
+        return back(self._atom(first.shape, "leaf", first.shape, first.term, moves=True))
 
     def _by(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         if self._is_input(side, value):
@@ -389,8 +394,11 @@ class Prover:
         params = e.given
         if params is None:
             return self._unknown(side, value)
-        if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
-            return operands[0]
+        if e.name == "cast" and operands[0] is not None:
+            if self._keeps_numbers(side, e):
+                return operands[0]
+            if dtype_named(side.values.kept(value).dtype).kind == "b":
+                return Tensor(shape, self.algebra.function("nonzero", operands[0].term))
         prim = side.record.primitive(e.name)
         self.meaning.ignoring = self._ignores(side, e)
         self.meaning.kinds = [dtype_named(side.values.kept(v).dtype).kind for v in e.ins if v != ABSENT]
