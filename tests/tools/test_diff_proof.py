@@ -3,6 +3,7 @@
 import functools
 import importlib
 import json
+import math
 import os
 import pkgutil
 import subprocess
@@ -150,12 +151,25 @@ def tensors(operands):
     return meaning, found, given
 
 
+class Given(Look):
+    """The values of terms at all places of a shape, for tensors that are given."""
+
+    def __init__(self, algebra, shape, given):
+        super().__init__(algebra, True, math.prod(shape))
+        self._given = given
+        self._places = {variable(k, n): x for k, (n, x) in enumerate(zip(shape, np.indices(shape).reshape(len(shape), math.prod(shape))))}
+
+    def _element(self, tensor, indices):
+        x = self._given.get(tensor)
+        if x is None:
+            return super()._element(tensor, indices)
+        return x[tuple(np.clip(i, 0, n - 1) for i, n in zip(indices, x.shape))]
+
+
 def evaluated(meaning, tensor, given):
-    look = Look(meaning.algebra, True, given.get)
-    env = {variable(k, n): np.arange(n).reshape([-1 if j == k else 1 for j in range(len(tensor.shape))])
-           for k, n in enumerate(tensor.shape)}  # fmt: skip
+    look = Given(meaning.algebra, tensor.shape, given)
     with np.errstate(all="ignore"):
-        return np.broadcast_to(look.term(tensor.term, env), tensor.shape)
+        return np.broadcast_to(look.term(tensor.term, look.start), look.start.points).reshape(tensor.shape)
 
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
@@ -205,15 +219,26 @@ def test_steps_are_what_the_optimisers_do(name, options):
         assert np.allclose(evaluated(meaning, tensor, given), y, rtol=1e-6)
 
 
+def wrong(algebra, step):
+    return wrong_step([Look(algebra, signed) for signed in (False, True)], step)
+
+
 def test_the_check_refuses_what_does_not_hold():
     algebra = Algebra()
-    x, y = (algebra.element(k, [index(variable(0, 4))]) for k in range(2))
+    i = index(variable(0, 4))
+    x, y = (algebra.element(k, [i]) for k in range(2))
     total = algebra.add(x, y)
-    assert wrong_step(algebra, Step("add", (x, y), total)) == ""
-    assert wrong_step(algebra, Step("mul", (x, y), total))
-    assert wrong_step(algebra, Step("power", (algebra.mul(x, x), 0.5), x))  # |x|, not x
-    assert wrong_step(algebra, Step("sum", (x, variable(0, 4)), x))
-    assert wrong_step(algebra, Step("stop", (x,), y))
+    assert wrong(algebra, Step("add", (x, y), total)) == ""
+    assert wrong(algebra, Step("mul", (x, y), total))
+    assert wrong(algebra, Step("power", (algebra.mul(x, x), 0.5), x))  # |x|, not x
+    assert wrong(algebra, Step("sum", (x, variable(0, 4)), x))
+    assert wrong(algebra, Step("stop", (x,), y))
+    assert wrong(algebra, Step("belief", (x,), x))
+    assert wrong(algebra, Step("gate", (x, y), y))
+    early, late = algebra.case(i, 0, 2), algebra.case(i, 0, 3)
+    assert wrong(algebra, Step("case", (i, 0, 2), early)) == ""
+    assert wrong(algebra, Step("case", (i, 0, 2), late))
+    assert wrong(algebra, Step("mul", (late, x), x))
 
 
 def test_rules_say_where_they_hold():

@@ -15,6 +15,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..policy import POLICY
 
 Index = tuple[Any, ...]
@@ -62,6 +64,14 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 """The rules by name."""
 
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("log", "tanh", "sin", "cos", "tan", "absolute", "sign", "sinh", "cosh", "equal")},
+    "erf": np.vectorize(math.erf, otypes=[float]), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "softplus": lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0), "relu": lambda x: np.maximum(x, 0),
+    "positive": lambda x: x > 0, "nonzero": lambda x: x != 0, "where": lambda c, x, y: np.where(c != 0, x, y),
+}  # fmt: skip
+"""What is known of functions by name; of others only that they are functions."""
 
 END = "from the end of "
 """The function of labels that may be negative starts with this; how many elements there are comes behind."""
@@ -1223,6 +1233,19 @@ class Algebra:
 def _same(x: float, y: float) -> bool:
     """Whether two coefficients are the same."""
     return f"{x:.{POLICY.digits}g}" == f"{y:.{POLICY.digits}g}"
+
+
+def applied(name: str, values: Sequence[np.ndarray]) -> np.ndarray:
+    """The values of a function that is known by name; of another, those of one that stands for it."""
+    known = FUNCTIONS.get(name)
+    if known is not None:
+        return np.asarray(known(*values) * 1.0)
+    if name.startswith(END):
+        return np.where(values[0] < 0, values[0] + int(name[len(END) :]), values[0])
+    total: Any = np.float64(0.1 * (sum(ord(c) * (k + 1) for k, c in enumerate(name)) % 97))
+    for k, x in enumerate(values):  # of a function that is not known, only that it is one
+        total = total + np.tanh(x) * math.sqrt(2.0 + k)
+    return np.asarray(1.5 + np.sin(total))
 
 
 def _up(x: float, n: int) -> float:

@@ -159,7 +159,7 @@ def _attention(
         scores = m.elementwise(lambda c, p: chosen(m, c, p, nothing), mask, scores)
     elif mask is not None:
         scores = m.plus(scores, mask)
-    weights = m.named(Tensor(scores.shape, softmax(m, m.named(scores), axis=-1)))
+    weights = m.named(Tensor(scores.shape, softmax(m, scores, axis=-1)))
     return m.matmul(weights, v)
 
 

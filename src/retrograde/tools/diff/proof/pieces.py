@@ -491,41 +491,63 @@ def _sliding_windows(
     return Tensor(tuple(out_shape), m.at(x, [*own[:axis], place, *own[axis + 1 : -1]]))
 
 
-def _pool(m: Meaning, x: Tensor, kernel: Any, stride: Any, out_shape: Any, reduce: Callable[[int, Any], int]) -> int:
-    k = len(kernel)
-    own = m.axes(out_shape)
-    taps = [("v", f"tap {i}", n) for i, n in enumerate(kernel)]
-    found = m.at(x, [*own[:-k], *(plus((i, s), (index(t), 1)) for i, t, s in zip(own[-k:], taps, stride))])
+def _pool(
+    m: Meaning, x: Tensor, reduce: Callable[[int, Any], int], *, kernel: Any, stride: Any, padding: Any, out_shape: Any, **_: Any
+) -> int:
+    places, taps = _places(m, kernel, stride, padding, out_shape)
+    found = m.at(x, [*m.axes(out_shape)[: -len(kernel)], *places])
+    if any(low or high for low, high in padding):
+        found = m.algebra.mul(_all(m, [_inside(m, i, n) for i, n in zip(places, x.shape[-len(kernel) :])]), found)
     for atom in taps:
         if atom[2] > 1:
             found = reduce(found, atom)
     return found
 
 
+def _places(m: Meaning, kernel: Any, stride: Any, padding: Any, out_shape: Any) -> tuple[list[Index], list[Any]]:
+    """Where the elements of windows are, and the indices within these."""
+    taps = [("v", f"tap {i}", n) for i, n in enumerate(kernel)]
+    own = m.axes(out_shape)[-len(kernel) :]
+    return _reach(own, [index(t) for t in taps], stride, (1,) * len(taps), padding), taps
+
+
 def _avg_pool(
-    m: Meaning,
-    x: Tensor,
-    *,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    counted: Any,
-    divisor: Any,
-    out_shape: Any,
-    output: int,
+    m: Meaning, x: Tensor, *, kernel: Any, stride: Any, padding: Any, counted: Any, divisor: Any, out_shape: Any, output: int
 ) -> Tensor:
-    if any(low or high for low, high in (*padding, *counted)):
-        raise Unknown
-    total = _pool(m, x, kernel, stride, out_shape, m.algebra.sum)
-    return Tensor(tuple(out_shape), m.scaled(total, 1.0 / (divisor or math.prod(kernel))))
+    total = _pool(m, x, m.algebra.sum, kernel=kernel, stride=stride, padding=padding, out_shape=out_shape)
+    count = m.algebra.number(float(divisor or 1))
+    if divisor is None:
+        for place, tap, n, (low, high) in zip(*_places(m, kernel, stride, padding, out_shape), x.shape[-len(kernel) :], counted):
+            inside = m.algebra.case(place, -low, n + high)
+            count = m.algebra.mul(count, m.algebra.sum(inside, tap) if tap[2] > 1 else inside)
+    return Tensor(tuple(out_shape), m.algebra.divide(total, count))
 
 
-def _max_pool(
-    m: Meaning, x: Tensor, *, kernel: Any, stride: Any, padding: Any, dilation: Any, out_shape: Any, output: int
-) -> Tensor:
+def _max_pool(m: Meaning, x: Tensor, *, padding: Any, dilation: Any, **options: Any) -> Tensor:
     if any(low or high for low, high in padding) or set(dilation) != {1}:
         raise Unknown
-    return Tensor(tuple(out_shape), _pool(m, x, kernel, stride, out_shape, m.algebra.top))
+    return Tensor(tuple(options["out_shape"]), _pool(m, x, m.algebra.top, padding=padding, **options))
+
+
+def _convolve_transpose(
+    m: Meaning, y: Tensor, w: Tensor, b: Tensor | None = None, *, size: Any, stride: Any, padding: Any, dilation: Any, groups: int,
+    out_shape: Any, output: int,
+) -> Tensor:  # fmt: skip
+    """Each element times the kernel, put where a convolution would have read."""
+    own = m.axes(out_shape)
+    taps = [("v", f"tap {k}", n) for k, n in enumerate(w.shape[2:])]
+    at = [("v", f"from {k}", n) for k, n in enumerate(y.shape[2:])]
+    channel = ("v", "channel", w.shape[0] // groups)
+    group, column = m.algebra.divided(own[1], w.shape[1])
+    reached = _reach([index(a) for a in at], [index(t) for t in taps], stride, dilation, padding)
+    source = plus((group, w.shape[0] // groups), (index(channel), 1))
+    found = m.algebra.mul(m.at(y, [own[0], source, *map(index, at)]), m.at(w, [source, column, *map(index, taps)]))
+    found = m.algebra.mul(_all(m, [_is(m, there, here) for there, here in zip(reached, own[2:])]), found)
+    for atom in (channel, *taps, *at):
+        if atom[2] > 1:
+            found = m.algebra.sum(found, atom)
+    result = Tensor(tuple(out_shape), found)
+    return result if b is None else Tensor(result.shape, m.algebra.add(found, m.at(b, [own[1]])))
 
 
 def _einsum(m: Meaning, *xs: Tensor, inputs: Any, output: Any, **_: Any) -> Tensor:
@@ -554,7 +576,7 @@ PIECES: dict[str, Callable[..., Any]] = {
     "bitwise_not": _logical(_not), "one_hot": _one_hot, "embedding": _embedding, "take": _take,
     "take_along_axis": _take_along_axis, "advanced_index": _advanced_index, "index_put": _index_put,
     "advanced_add": _advanced_add, "take_add": _take_add, "along_add": _along_add, "scatter_add": _scatter_add,
-    "convolve": convolve, "im2col": _im2col, "sliding_windows": _sliding_windows, "avg_pool": _avg_pool, "max_pool": _max_pool,
+    "convolve": convolve, "convolve_transpose": _convolve_transpose, "im2col": _im2col, "sliding_windows": _sliding_windows, "avg_pool": _avg_pool, "max_pool": _max_pool,
     "einsum": _einsum,
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""

@@ -207,7 +207,9 @@ class Prover:
 
     def _is_simple(self, x: Tensor) -> bool:
         """Whether a term is short enough to be looked into wherever it is used."""
-        terms = self.algebra.terms[x.term]
+        terms, factors = self.algebra.terms[x.term], self.algebra.factors
+        if len(terms) <= 8 and all(factors[f][0] in ("case", "infinite") for m in terms for f, _ in m):
+            return True
         return len(terms) <= 4 and all(
             len(m) <= 3 and all(self.algebra.factors[f][0] == "at" and e in (1.0, 2.0) for f, e in m) for m in terms
         )  # fmt: skip
