@@ -98,6 +98,9 @@ class Update(WithParameters):
 class Source(Event):
     """A value that no operation made."""
 
+    made: str = ""
+    """"filled" with one number, or a "range", where the program has asked for that; else "": a value from outside."""
+
 
 @dataclass(slots=True)
 class Write(Event):

@@ -39,7 +39,7 @@ def recorded(
     main = ModuleType("__main__")
     main.__file__ = str(path)
     code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-    with contextlib.redirect_stdout(io.StringIO()), _state.observe(recorder, everywhere=True):
+    with contextlib.redirect_stdout(io.StringIO()), recorder.constants, _state.observe(recorder, everywhere=True):
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     return recorder.record()
 
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
-        with _state.observe(recorder, everywhere=True):
+        with recorder.constants, _state.observe(recorder, everywhere=True):
             exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
         if stop.code not in (None, 0):

@@ -29,6 +29,7 @@ from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
 from ..arrays import inside, owner_of
 from . import places
+from .constants import Constants
 from .events import (
     ABSENT,
     NOWHERE,
@@ -203,6 +204,8 @@ class Recorder(Observer):
         self._numbers = itertools.count()
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
         self.modules: dict[str, str] = {}
+        self.constants = Constants()
+        """To be entered while the program runs."""
         self._thread = threading.get_ident()
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
@@ -347,7 +350,7 @@ class Recorder(Observer):
                 return self._ref(owner)
         value = self._keep(a)
         kind = "value" if isinstance(x, Value) else "number"
-        self._event(Source, kind, (), (value,), places.user_line(3))
+        self._event(Source, kind, (), (value,), places.user_line(3), self.constants.of(a))
         self._note(a, value)
         return value
 
