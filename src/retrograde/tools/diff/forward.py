@@ -165,18 +165,23 @@ class Forward:
         names = {side.events[n].name for n in region}  # an operation that both programs have stands for itself
         several = [n for n in sorted(self.region(across, other)) if is_known(across.events[n].name)]
         for n in [n for n in several if across.events[n].name not in names][:32]:
-            e = across.events[n]
-            assert isinstance(e, Operation)
-            given = [None if v == ABSENT else across.values.array(v) for v in e.ins]
-            if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):  # too large to be kept
-                continue
-            for array in values_inside(e.name, e.given or {}, given):
+            for array in self.inside_of(across, n):
                 entries, norm = wanted.get(array.size, []), norm_of(array)
                 low = bisect.bisect_left(entries, (norm * (1 - near), -1))
                 for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + near), len(side.values)))]:
                     if v not in found and self._is_this(side, v, array):
                         found[v] = n
         return len(found) > before
+
+    def inside_of(self, side: Side, number: int) -> list[np.ndarray]:
+        """The values that an operation computes inside; none where an operand was too large to be kept."""
+        e = side.operation(number)
+        if e is None or not is_known(e.name):
+            return []
+        given = [None if v == ABSENT else side.values.array(v) for v in e.ins]
+        if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):
+            return []
+        return values_inside(e.name, e.given or {}, given)
 
     def _is_this(self, side: Side, value: int, array: np.ndarray) -> bool:
         """Whether a value is this array, but for rounding and layout; one that says little, exactly."""
@@ -363,7 +368,8 @@ class Parting:
         if not (isinstance(x, Update) and isinstance(y, Update)):
             return None
         pairs = zip(x.ins[:2], y.ins[:2])  # the parameter, its gradient
-        return self._makers if all(self._forward.same(p, q) for p, q in pairs) else None
+        alike = x.deed == y.deed and not self._forward.fed_alike(*self._makers)  # its state differs: of an earlier step
+        return self._makers if not alike and all(self._forward.same(p, q) for p, q in pairs) else None
 
     @property
     def _makers(self) -> tuple[int, int]:
@@ -512,7 +518,10 @@ def arranged_in_two_ways(f: Forward, at: Parting) -> Finding | None:
     for p, q in zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins):
         if ABSENT in (p, q) or f.same(p, q):
             continue
-        if not f.same(f.root(f.a, p), f.root(f.b, q)) or f.alignment.distance(p, q).layout == SQUEEZED:
+        if not f.same(f.root(f.a, p), f.root(f.b, q)):
+            continue
+        found = f.alignment.distance(p, q)
+        if found.layout == SQUEEZED or (found.layout == SAME and f.alignment.agree(p, q, found)):
             continue
         left, right = f.way(f.a, p), f.way(f.b, q)
         if same or ((left or right) and f.whole(f.a, p) and f.whole(f.b, q)):

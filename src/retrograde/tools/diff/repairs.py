@@ -45,6 +45,7 @@ class Repairs:
         self.alignment, self.policy, self.a, self.b = alignment, alignment.policy, alignment.a, alignment.b
         self._explanation = explanation
         self._norms: dict[int, tuple[list[float], list[int]]] = {}
+        self._insides: dict[int, dict[int, list[tuple[float, np.ndarray]]]] = {}
         self._alike: dict[Any, list[int]] | None = None
 
     def after(self, finding: Finding, result: Result) -> Changes:
@@ -421,16 +422,27 @@ class Repairs:
                 entries.sort()
                 self._norms[size] = [norm for norm, _ in entries], [v for _, v in entries]
         norms, numbers = self._norms.get(array.size, ([], []))
-        norm = norm_of(as_wide(array))
-        rtol = self.policy.met / 2
-        low, high = bisect.bisect_left(norms, norm * (1 - rtol)), bisect.bisect_right(norms, norm * (1 + rtol))
+        wide = as_wide(array)
+        norm, met = norm_of(wide), self.policy.met
+        low, high = bisect.bisect_left(norms, norm * (1 - met / 2)), bisect.bisect_right(norms, norm * (1 + met / 2))
         for v in numbers[low : min(high, low + 32)]:
             x = self.a.values.array(v)
-            if x is None or self.a.producer[v] < ea:
-                continue
-            if apart(as_wide(x), as_wide(array), self.policy.met).relative <= self.policy.met:
+            if x is not None and self.a.producer[v] >= ea and apart(as_wide(x), wide, met).relative <= met:
                 return True
-        return False
+        return any(
+            abs(norm - known) <= met * norm and apart(x, wide, met).relative <= met
+            for known, x in self._inside_a(ea).get(array.size, ())
+        )  # fmt: skip
+
+    def _inside_a(self, ea: int) -> dict[int, list[tuple[float, np.ndarray]]]:
+        """What A's next operations compute inside, where they do several things at once: by size, with the norms."""
+        found = self._insides.get(ea)
+        if found is None:
+            found = self._insides[ea] = {}
+            for n in self._later(self.a, ea, AHEAD):
+                for array in self._explanation.inside_of(self.a, n):
+                    found.setdefault(array.size, []).append((norm_of(array), array))
+        return found
 
     # ------------------------------------------------------------------------------------------ other kinds
 
