@@ -32,6 +32,10 @@ AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
 that are tried, and how many values on end have to be A's for it: right behind the operations that differ, and further on."""
 
 
+END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
+"""What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; anything else."""
+
+
 class Repairs:
     """What follows from one finding about the records in an alignment."""
 
@@ -292,10 +296,13 @@ class Repairs:
                     if given.size > 1 and apart(as_wide(put), as_wide(have), self.policy.put).relative <= self.policy.put:
                         continue
                 tried += 1
-                run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                run, ends = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
                 if run > best[0]:
                     best = run, ((na, ia), v, (nb, ib), is_operand, order)
-                if run >= (ENOUGH if n == 0 and nb == eb else MORE) or (run and to_the_end):
+                enough = ENOUGH if n == 0 and nb == eb else MORE
+                if ends == ANOTHER:
+                    enough = 1 if m == n == 0 and x.name == y.name else ENOUGH
+                if run >= enough or (run and ends == END):
                     return self._of_one_kind(ea, eb, na, nb) or best[1]
         if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
             x.name == y.name or not later
@@ -365,8 +372,8 @@ class Repairs:
 
     def _goes_on(
         self, ea: int, eb: int, later: Sequence[int], nb: int, ib: int, is_operand: bool, put: np.ndarray
-    ) -> tuple[int, bool]:  # fmt: skip
-        """How many of the next values on end are A's if one is given, and whether none follows that is not."""
+    ) -> tuple[int, str]:  # fmt: skip
+        """How many of the next values on end are A's if one is given, and what follows then."""
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
         run = 0
@@ -382,13 +389,13 @@ class Repairs:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
             if not isinstance(e, Operation):
-                return run, False
+                return run, UNKNOWN
             prim, params = self.b.record.primitive(e.name), e.given
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:
                 arrays[ib] = put
             if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or params is None:
-                return run, False
+                return run, UNKNOWN
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
                 params = wide_params(params)
@@ -396,15 +403,16 @@ class Repairs:
                 with np.errstate(all="ignore"):
                     out = prim.numpy_kernel(*arrays, **params)
             except FAILURES:
-                return run, False
+                return run, UNKNOWN
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
                 if e.name in ARRANGING or not is_telling(array):
                     continue
                 if not self._is_in_a(array, ea):
-                    return run, False
+                    fed = all(v == ABSENT or v in new or self.b.matched(v) for v in e.ins)
+                    return run, ANOTHER if fed else UNKNOWN
                 run += 1
-        return run, True
+        return run, END
 
     def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
         """Whether A computes an array behind an event."""
