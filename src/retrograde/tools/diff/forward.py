@@ -490,9 +490,17 @@ def _idle(side: Side, number: int) -> int:
         before = maker.ins
         if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen
             before = maker.ins[:1] if isinstance(side.maker(maker.ins[0]), Gradient) else ()
-        if side.own(v) in {side.own(x) for x in before if x != ABSENT}:
+        if _keeps(side, before, v) and not any(
+            other.name == maker.name and _keeps(side.other, other.ins, w)
+            for w in side.there(v) if (other := side.other.maker(w))
+        ):  # fmt: skip
             return side.producer[v]
     return -1
+
+
+def _keeps(side: Side, ins: Sequence[int], out: int) -> bool:
+    """Whether what an event makes is what it reads."""
+    return side.own(out) in {side.own(x) for x in ins if x != ABSENT}
 
 
 @PARTINGS

@@ -24,7 +24,7 @@ from .forward import CLEARED, CUT, START, Finding
 from .replay import Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
-from .values import apart, as_wide, is_telling, norm_of, orders
+from .values import apart, as_wide, is_telling, norm_of, orders, same_bits
 from .wide import FAILURES, wide_params, wider
 
 AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
@@ -305,7 +305,7 @@ class Repairs:
                 if run >= enough or (run and ends == END):
                     return self._of_one_kind(ea, eb, na, nb) or best[1]
         if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
-            x.name == y.name or not later
+            x.name == y.name or not any(v in self.b.consumers for v in y.outs)
         ):  # fmt: skip
             return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
         return best[1]
@@ -407,6 +407,8 @@ class Repairs:
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
                 if e.name in ARRANGING or not is_telling(array):
+                    continue
+                if any(x is not None and same_bits(x, array) for x in arrays):  # it changes nothing here, which proves nothing
                     continue
                 if not self._is_in_a(array, ea):
                     fed = all(v == ABSENT or v in new or self.b.matched(v) for v in e.ins)
