@@ -21,6 +21,7 @@ from .align import Alignment
 from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
+from .history import operands
 from .replay import Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
@@ -68,7 +69,9 @@ class Repairs:
         elif isinstance(x, Update) and isinstance(y, Update):
             self._steps(changes, x, y)
         elif x is not None and y is not None:
-            self._together(changes, *events)
+            self._before_steps(changes, x, y)
+            if changes.is_empty:
+                self._together(changes, *events)
         return changes
 
     def result(self, result: Result) -> Changes:
@@ -491,6 +494,24 @@ class Repairs:
                 if self.a.values.size(p) == self.b.values.size(q):
                     changes.results[n, k] = Force(p, order if len(self.a.values.shape(p)) > 1 else None, where)
 
+    def _before_steps(self, changes: Changes, x: Event, y: Event) -> None:
+        """Let an optimiser's steps follow A's gradients, where one line is all that makes something of them before, and they begin
+        with the same."""
+        of_a, of_b = self.a.gradients(), self.b.gradients()
+        for i, j in self.alignment.leaves.pairs:
+            left, right = self.a.changes[0].get(i, []), self.b.changes[0].get(j, [])
+            for va, vb in zip(left, right) if len(left) == len(right) else ():
+                m, n = self.a.producer[va], self.b.producer[vb]
+                mine, theirs = self.a.events[m], self.b.events[n]
+                if not (isinstance(mine, Update) and isinstance(theirs, Update)):
+                    continue
+                lines = [_lines_to(side, e.ins[1]) for side, e in ((self.a, mine), (self.b, theirs))]
+                raw = [next((g for g in reversed(of) if g < at), -1) for of, at in ((of_a.get(i, []), m), (of_b.get(j, []), n))]
+                if min(raw) < 0 or lines[0] - {(x.file, x.line)} or lines[1] != {(y.file, y.line)}:
+                    continue
+                where = [(self.b.made(raw[1]), self.a.made(raw[0]))]
+                changes.operands[n, 1] = Force(mine.ins[1], self._order(mine.ins[1], theirs.ins[1]), where)
+
     def _drive(self, changes: Changes, i: int, j: int) -> None:
         """Let B read A's parameter wherever it reads its own: nothing changes that as in A."""
         mine, theirs = self.a.record.leaves[i].value, self.b.record.leaves[j].value
@@ -504,3 +525,19 @@ class Repairs:
                 if isinstance(self.b.events[n], Operation) and facing.get(place, -1) > 0:
                     now = self.a.value_at(mine, self.a.end(facing[place]))
                     changes.operands[n, position] = Force(now, order)
+
+
+def _lines_to(side: Side, value: int) -> set[tuple[int, int]]:
+    """The lines that make a value of gradients."""
+    found: set[tuple[int, int]] = set()
+    stack, seen = [value], set[int]()
+    while stack:
+        number = side.producer.get(stack.pop(), -1)
+        if number < 0 or number in seen:
+            continue
+        seen.add(number)
+        e = side.events[number]
+        if isinstance(e, (Operation, Write)):
+            found.add((e.file, e.line))
+            stack += operands(e)
+    return found
