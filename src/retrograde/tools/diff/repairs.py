@@ -33,6 +33,9 @@ AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
 that are tried, and how many values on end have to be A's for it: right behind the operations that differ, and further on."""
 
 
+Receivers = dict[int, tuple[int, int, int]]
+"""Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
+
 END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
 """What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; anything else."""
 
@@ -231,11 +234,17 @@ class Repairs:
 
     def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
         """Let the gradient that arrives at a value in a pass be A's."""
+        return self._hand_over(changes, *self._receivers(va, vb, place_a, place_b), vb, place_b)
+
+    def _receivers(self, va: int, vb: int, place_a: int, place_b: int) -> tuple[Receivers, Receivers]:
+        """Where gradients arrive at a value in a pass, in A and in B."""
         mine = self._receiving(self.a, self.a.members.get(self.a.own(va), [va]), place_a)
         theirs = self._receiving(self.b, self.a.there(va), place_b)
-        if vb not in theirs:
-            theirs = self._receiving(self.b, [vb], place_b)
-        if not mine or not theirs or self.a.values.size(va) != self.b.values.size(vb):
+        return mine, theirs if vb in theirs else self._receiving(self.b, [vb], place_b)
+
+    def _hand_over(self, changes: Changes, mine: Receivers, theirs: Receivers, vb: int, place_b: int) -> bool:
+        """Let the gradients that arrive in B be those that arrive in A."""
+        if not mine or not theirs or self.a.values.size(next(iter(mine))) != self.b.values.size(vb):
             return False
         if len(mine) == len(theirs):
             v = list(mine)[list(theirs).index(vb)]
@@ -249,10 +258,10 @@ class Repairs:
             changes.gradients.setdefault((place_b, operation, output), all_of_it)
         return True
 
-    def _receiving(self, side: Side, values: Sequence[int], place: int) -> dict[int, tuple[int, int, int]]:
+    def _receiving(self, side: Side, values: Sequence[int], place: int) -> Receivers:
         """Those of some values at which a gradient arrives in a pass, with that, and the operation and output; not one that is
         made of another."""
-        found: dict[int, tuple[int, int, int]] = {}
+        found: Receivers = {}
         for v in values:
             n, output = side.output(v)
             g = side.cotangents.get((place, n, output))
@@ -461,15 +470,23 @@ class Repairs:
 
     def _gradients(self, changes: Changes, va: int, vb: int, result: Result) -> None:
         """Let the gradient at a value be A's, in this pass and at the same line in later ones."""
-        place_a, place_b = result.places
-        if self._arriving(changes, va, vb, place_a, place_b):
-            (i, x), (j, y) = self.a.output(va), self.b.output(vb)
-            for p, q in self._again([(self.a, i), (self.b, j)]):
-                if p > i and q > j:
-                    self._arriving(changes, self.a.events[p].outs[x], self.b.events[q].outs[y],
-                                   self._place(self.a, p), self._place(self.b, q))  # fmt: skip
-        elif min(result.leaf) >= 0 and result.known is not None:
-            self._leaf(changes, *result.leaf)
+        mine, theirs = self._receivers(va, vb, *result.places)
+        if not self._hand_over(changes, mine, theirs, vb, result.places[1]):
+            if min(result.leaf) >= 0 and result.known is not None:
+                self._leaf(changes, *result.leaf)
+            return
+        numbers = [(side, n) for side, found in ((self.a, mine), (self.b, theirs)) for _, n, _ in found.values()]
+        self.touched.update(numbers)
+        for again in self._again(numbers):
+            places = self._place(self.a, again[0]), self._place(self.b, again[-1])
+            later: list[Receivers] = [{}, {}]
+            for (side, _), n, (_, _, output) in zip(numbers, again, (*mine.values(), *theirs.values())):
+                g = side.cotangents.get((side.of(places), n, output))
+                if g is not None:
+                    side.of(later)[side.events[n].outs[output]] = (g, n, output)
+            if len(later[1]) == len(theirs) and places > result.places:
+                at = list(theirs).index(vb)
+                self._hand_over(changes, later[0], later[1], list(later[1])[at], places[1])
 
     def _clearings(self, changes: Changes) -> None:
         """Let gradients be added to what was there before where A does that."""
