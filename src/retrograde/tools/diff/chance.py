@@ -39,7 +39,7 @@ class Chance:
         found = set()
         for va, vb in doubtful:
             off = distance(a, va, b, vb, POLICY.double).relative
-            if off > max(POLICY.double, alignment.distance(va, vb).relative / POLICY.shrinks):
+            if off > max(POLICY.chance, alignment.distance(va, vb).relative / POLICY.shrinks):
                 found.add((va, vb))
             else:
                 self._confirmed.add((va, vb))
