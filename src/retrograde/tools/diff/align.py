@@ -145,6 +145,8 @@ class Alignment(Both):
     """How far optimisers have taken parameters apart that follow such gradients."""
     chance: Collection[tuple[int, int]]
     """Numbers of A and B that are close to each other by chance."""
+    assumed: Collection[int]
+    """Values of B that have been put there."""
     packed: Sequence[Result] = ()
     """What parameters that hold several of the other program have of these, part by part."""
 
@@ -212,7 +214,7 @@ def align(
         side.classes, side.members = MappingProxyType(classes), MappingProxyType(members)
     partner, drift = MappingProxyType(found.partner), MappingProxyType(found.drift)
     alignment = Alignment(**vars(both), partner=partner, drift=drift, noise=frozenset(found.noise), astray=found.astray,
-                          chance=chance)  # fmt: skip
+                          chance=chance, assumed=frozenset(assumed or ()))  # fmt: skip
     packed, covered = in_parts(alignment)
     for side, values in zip(both.sides, covered):
         side.covered = frozenset(values)

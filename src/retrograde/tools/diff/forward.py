@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -474,18 +474,18 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
-    idle = [_idle(side, side.of(at.events)) for side in f.sides]
+    idle = [_idle(side, side.of(at.events), f.alignment.assumed if side is f.b else ()) for side in f.sides]
     if min(idle) < 0 <= max(idle):
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None
 
 
-def _idle(side: Side, number: int) -> int:
-    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind."""
+def _idle(side: Side, number: int, assumed: Collection[int]) -> int:
+    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind. assumed: values put there."""
     for v in side.events[number].ins:
         maker = side.maker(v)
-        if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
+        if maker is None or v in assumed or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
             continue
         before = maker.ins
         if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen

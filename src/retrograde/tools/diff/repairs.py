@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .align import Alignment
-from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
+from .events import ABSENT, Accumulate, Event, Operation, Source, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
 from .history import operands
@@ -308,19 +308,65 @@ class Repairs:
                     if given.size > 1 and apart(as_wide(put), as_wide(have), self.policy.put).relative <= self.policy.put:
                         continue
                 tried += 1
-                run, ends = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                run, ends, last = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                way = (na, ia), v, (nb, ib), is_operand, order
                 if run > best[0]:
-                    best = run, ((na, ia), v, (nb, ib), is_operand, order)
+                    best = run, way
                 enough = ENOUGH if n == 0 and nb == eb else MORE
                 if ends == ANOTHER:
-                    enough = 1 if m == n == 0 and x.name == y.name else ENOUGH
+                    enough = self._evidence(ea, eb, (na, ia), (nb, ib, is_operand), last)
                 if run >= enough or (run and ends == END):
-                    return self._of_one_kind(ea, eb, na, nb) or best[1]
+                    return self._of_one_kind(ea, eb, na, nb) or (best[1] if run else way)
         if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
             x.name == y.name or not any(v in self.b.consumers for v in y.outs)
         ):  # fmt: skip
             return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
         return best[1]
+
+    def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
+        """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another mistake:
+        fewer where one program has one operation more than the other, and goes on at another line."""
+        if source == (ea, 0) and place == (eb, 0, False):
+            alike = self.a.events[ea].name == self.b.events[eb].name
+            return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
+        if source[0] != ea or place[0] != eb or (source[1] >= 0) != place[2]:
+            return ENOUGH
+        side, more, other = (self.a, ea, eb) if source[1] >= 0 else (self.b, eb, ea)
+        read = self.b.events[eb].ins[place[1]] if place[2] else self.a.events[ea].ins[-1 - source[1]]
+        following = self._one_more(side, more, other, read)
+        if following < 0:
+            return ENOUGH
+        if not side.same_line(more, following):
+            return 0 if last == (other if side.is_a else following) else 1
+        return ENOUGH if self.b.same_line(eb, last) else 1
+
+    def _one_more(self, side: Side, more: int, other: int, read: int) -> int:
+        """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
+        not do the same as the other, or that does what is more afterwards."""
+        across, e, f = side.other, side.events[more], side.other.events[other]
+        if across.own(read) not in map(side.own, e.ins):
+            return -1
+        following = next((n for v in e.outs for n in side.readers(v) if self._does_so(side, n, f, e.outs, read)), -1)
+        if following < 0:
+            return -1
+        own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
+        for n in (n for v in f.outs for n in across.readers(v)):
+            h = across.events[n]
+            if h.name == e.name and not own.isdisjoint(across.own(v) for v in h.ins if v != ABSENT):
+                return -1
+        return following
+
+    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+        """Whether an operation does with what has been made what one of the other program does with the value read there."""
+        g = side.events[number]
+        rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
+        return g.name == f.name and len(g.ins) == len(f.ins) and all(self._alike_operands(side, v, w) for v, w in zip(*rest))
+
+    def _alike_operands(self, side: Side, v: int, w: int) -> bool:
+        """Whether two operands are the same, or both numbers that are given."""
+        return side.own(v) == side.other.own(w) or all(
+            isinstance(one.maker(x), Source) and one.values.size(x) == 1 for one, x in ((side, v), (side.other, w))
+        )
 
     def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
@@ -384,8 +430,8 @@ class Repairs:
 
     def _goes_on(
         self, ea: int, eb: int, later: Sequence[int], nb: int, ib: int, is_operand: bool, put: np.ndarray
-    ) -> tuple[int, str]:  # fmt: skip
-        """How many of the next values on end are A's if one is given, and what follows then."""
+    ) -> tuple[int, str, int]:  # fmt: skip
+        """How many of the next values on end are A's if one is given, what follows then, and at which event."""
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
         run = 0
@@ -401,13 +447,13 @@ class Repairs:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
             if not isinstance(e, Operation):
-                return run, UNKNOWN
+                return run, UNKNOWN, n
             prim, params = self.b.record.primitive(e.name), e.given
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:
                 arrays[ib] = put
             if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or params is None:
-                return run, UNKNOWN
+                return run, UNKNOWN, n
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
                 params = wide_params(params)
@@ -415,7 +461,7 @@ class Repairs:
                 with np.errstate(all="ignore"):
                     out = prim.numpy_kernel(*arrays, **params)
             except FAILURES:
-                return run, UNKNOWN
+                return run, UNKNOWN, n
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
                 if e.name in ARRANGING or not is_telling(array):
@@ -424,9 +470,9 @@ class Repairs:
                     continue
                 if not self._is_in_a(array, ea):
                     fed = all(v == ABSENT or v in new or self.b.matched(v) for v in e.ins)
-                    return run, ANOTHER if fed else UNKNOWN
+                    return run, ANOTHER if fed else UNKNOWN, n
                 run += 1
-        return run, END
+        return run, END, eb
 
     def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
         """Whether A computes an array behind an event."""
