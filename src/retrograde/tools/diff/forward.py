@@ -342,6 +342,44 @@ class Forward:
         here, there = (len(one.members.get(known, ())) for one in (side, side.other))
         return here > there > 0
 
+    def one_more(self, side: Side, more: int, other: int, read: int) -> int:
+        """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
+        not do the same as the other, or that does what is more afterwards."""
+        across, e, f = side.other, side.events[more], side.other.events[other]
+        if across.own(read) not in map(side.own, e.ins):
+            return -1
+        following = next((n for v in e.outs for n in side.readers(v) if self._does_so(side, n, f, e.outs, read)), -1)
+        if following < 0:
+            return -1
+        own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
+        for n in (n for v in f.outs for n in across.readers(v)):
+            h = across.events[n]
+            if h.name == e.name and not own.isdisjoint(across.own(v) for v in h.ins if v != ABSENT):
+                return -1
+        return following
+
+    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+        """Whether an operation does with what has been made what one of the other program does with the value read there."""
+        g = side.events[number]
+        rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
+        return g.name == f.name and len(g.ins) == len(f.ins) and all(self._alike_operands(side, v, w) for v, w in zip(*rest))
+
+    def _alike_operands(self, side: Side, v: int, w: int) -> bool:
+        """Whether two operands are the same, or both numbers that are given."""
+        return side.own(v) == side.other.own(w) or all(
+            isinstance(one.maker(x), Source) and one.values.size(x) == 1 for one, x in ((side, v), (side.other, w))
+        )
+
+    def statement(self, side: Side, more: int, read: int) -> int:
+        """The event of the other program at the line where the operation that it lacks would stand; -1 where nothing says so: the
+        one that makes what that reads, if one line does both here."""
+        across = side.other
+        made = across.producer.get(read, -1)
+        there = next((n for v in side.events[more].ins if v != ABSENT and side.own(v) == across.own(read)
+                      for n in (side.producer.get(v, -1),)), -1)  # fmt: skip
+        known = min(made, there) >= 0 and across.operation(made) is not None and side.operation(there) is not None
+        return made if known and side.same_line(more, there) else -1
+
     def rounds(self, ea: int, eb: int) -> str:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
         for side, n in zip(self.sides, (ea, eb)):
@@ -511,8 +549,10 @@ def something_more(f: Forward, at: Parting) -> Finding | None:
     side = f.a if f.has(f.a, at.values[0]) else f.b  # uses it as it is
     value, own = side.of(at.values), side.other.of(at.events)
     using = next((n for n, _ in side.consumers.get(value, ())), side.producer.get(value, -1))
+    line = f.statement(side.other, own, value) if side.other.operation(own) is not None else -1
     more = f"{side.other.name} does something more with this value; {side.name} goes on with it as it is"
-    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)))
+    lines = side.both(line, -1)
+    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)), lines)
 
 
 @PARTINGS
@@ -611,7 +651,15 @@ def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
 @PARTINGS
 def these_operations(f: Forward, at: Parting) -> Finding | None:
     """The first operations that only one program has."""
-    return f.told(*at.events)
+    found = f.told(*at.events)
+    if any(side.operation(n) is None for side, n in zip(f.sides, at.events)):
+        return found
+    for side in f.sides:
+        more, other = side.of(at.events), side.other.of(at.events)
+        for v in side.other.events[other].ins:
+            if v != ABSENT and f.one_more(side, more, other, v) >= 0 and (line := f.statement(side, more, v)) >= 0:
+                return replace(found, lines=side.both(more, line))
+    return found
 
 
 # ------------------------------------------------------------------------------------------ reasons

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .align import Alignment
-from .events import ABSENT, Accumulate, Event, Operation, Source, Update, WithParameters, Write
+from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
 from .history import operands
@@ -134,12 +134,19 @@ class Repairs:
 
     def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
         """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
-        yield tuple(n for _, n in numbers)
         first = tuple(n for _, n in numbers)
+        yield first
+        within = [found.index(n) if n in (found := self._like(side, n, self._place(side, n))) else 0 for side, n in numbers]
         for p, q in [*self.alignment.passes, (len(self.a.passes), len(self.b.passes))]:
             lists = [self._like(side, n, side.of((p, q))) for side, n in numbers]
-            if len({len(found) for found in lists}) == 1:
-                yield from (entry for entry in zip(*lists) if entry != first)
+            times = min(map(len, lists))
+            if times and all(len(found) % times == 0 for found in lists):  # a line may do so several times in each round of a loop
+                strides = [len(found) // times for found in lists]
+                rounds = [at // k for at, k in zip(within, strides)]
+                for shift in range(-min(rounds), times - max(rounds)):
+                    entry = tuple(found[(i + shift) * k + at % k] for found, i, k, at in zip(lists, rounds, strides, within))
+                    if entry != first:
+                        yield entry
                 continue
             at = [found.index(n) if n in (found := self._like(side, n, self._place(side, n))) else -1 for side, n in numbers]
             if all(0 <= i < len(found) for i, found in zip(at, lists)):
@@ -333,40 +340,12 @@ class Repairs:
             return ENOUGH
         side, more, other = (self.a, ea, eb) if source[1] >= 0 else (self.b, eb, ea)
         read = self.b.events[eb].ins[place[1]] if place[2] else self.a.events[ea].ins[-1 - source[1]]
-        following = self._one_more(side, more, other, read)
+        following = self._explanation.one_more(side, more, other, read)
         if following < 0:
             return ENOUGH
         if not side.same_line(more, following):
             return 0 if last == (other if side.is_a else following) else 1
         return ENOUGH if self.b.same_line(eb, last) else 1
-
-    def _one_more(self, side: Side, more: int, other: int, read: int) -> int:
-        """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
-        not do the same as the other, or that does what is more afterwards."""
-        across, e, f = side.other, side.events[more], side.other.events[other]
-        if across.own(read) not in map(side.own, e.ins):
-            return -1
-        following = next((n for v in e.outs for n in side.readers(v) if self._does_so(side, n, f, e.outs, read)), -1)
-        if following < 0:
-            return -1
-        own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
-        for n in (n for v in f.outs for n in across.readers(v)):
-            h = across.events[n]
-            if h.name == e.name and not own.isdisjoint(across.own(v) for v in h.ins if v != ABSENT):
-                return -1
-        return following
-
-    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
-        """Whether an operation does with what has been made what one of the other program does with the value read there."""
-        g = side.events[number]
-        rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
-        return g.name == f.name and len(g.ins) == len(f.ins) and all(self._alike_operands(side, v, w) for v, w in zip(*rest))
-
-    def _alike_operands(self, side: Side, v: int, w: int) -> bool:
-        """Whether two operands are the same, or both numbers that are given."""
-        return side.own(v) == side.other.own(w) or all(
-            isinstance(one.maker(x), Source) and one.values.size(x) == 1 for one, x in ((side, v), (side.other, w))
-        )
 
     def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
