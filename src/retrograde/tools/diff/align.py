@@ -441,15 +441,17 @@ class Matching:
                 yield known
 
     def _is_next(self, made: Made, known: int) -> bool:
-        """Whether A does with a number what B does to make the same number: it is one operation further in B, by chance, as 4 times
-        a mean of four is their sum."""
-        e, position = made.e, made.position
-        for n, at in self.both.a.consumers.get(known, ()) if isinstance(e, Operation) else ():
+        """Whether A does with a number what B does to make the same number: that is one operation further in B, by chance, as 4
+        times a mean of four is their sum."""
+        if not isinstance(made.e, Operation) or len(made.ins) < 2:
+            return False
+        own = self.classes_a[known]
+        for n, at in self.both.a.consumers.get(known, ()):
             f = self.both.a.events[n]
-            if f.deed == e.deed and len(f.ins) == len(e.ins) > 1 and position == 0 and made.ins[at] != self.classes_a[known] and all(
-                w == self.classes_a.get(v, v) for i, (v, w) in enumerate(zip(f.ins, made.ins)) if i != at
-            ):  # fmt: skip
-                return True
+            if f.deed == made.e.deed and len(f.ins) == len(made.ins) and made.ins[at] != own:
+                rest = [(v, w) for i, (v, w) in enumerate(zip(f.ins, made.ins)) if i != at]
+                if all(w == self.classes_a.get(v, v) for v, w in rest):
+                    return True
         return False
 
     def equal(self, v: int) -> Iterator[int]:

@@ -92,10 +92,11 @@ class Found:
     @functools.cached_property
     def options(self) -> set[object]:
         """The options, numbers with a fraction, in which an operation of A and B differ."""
-        given = [e.given for _, e in self.events if isinstance(e, WithParameters)]
-        if len(given) != 2 or given[0] is None or given[1] is None:
+        mine, theirs = (
+            e.given if isinstance(e, WithParameters) else None for _, e in self.events or ((None, None),) * 2
+        )
+        if mine is None or theirs is None:
             return set()
-        mine, theirs = given
         return {(key, x, theirs[key]) for key, x in mine.items()
                 if isinstance(x, float) and isinstance(theirs.get(key), float) and x != theirs[key]}  # fmt: skip
 

@@ -371,9 +371,8 @@ def used_differently(f: Explanation, here: Here) -> Finding | None:
     """What is made of the value is not the same in both programs."""
     if not any(here.alone(side) for side in f.sides):
         return None
-    ea, eb = (
-        next((use.first for use in (*here.alone(side), *here.oftener(side), *side.of(here.uses).values())), -1) for side in f.sides
-    )  # fmt: skip
+    uses = ((*here.alone(side), *here.oftener(side), *side.of(here.uses).values()) for side in f.sides)
+    ea, eb = (next((use.first for use in of), -1) for of in uses)
     return Finding("the value is used differently, and so is its gradient", (ea, eb))
 
 

@@ -37,7 +37,7 @@ Receivers = dict[int, tuple[int, int, int]]
 """Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
 
 END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
-"""What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; anything else."""
+"""What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; other things."""
 
 
 class Repairs:
@@ -140,7 +140,7 @@ class Repairs:
         for p, q in [*self.alignment.passes, (len(self.a.passes), len(self.b.passes))]:
             lists = [self._like(side, n, side.of((p, q))) for side, n in numbers]
             times = min(map(len, lists))
-            if times and all(len(found) % times == 0 for found in lists):  # a line may do so several times in each round of a loop
+            if times and all(len(found) % times == 0 for found in lists):  # several times, maybe, in each round of a loop
                 strides = [len(found) // times for found in lists]
                 rounds = [at // k for at, k in zip(within, strides)]
                 for shift in range(-min(rounds), times - max(rounds)):
@@ -331,8 +331,8 @@ class Repairs:
         return best[1]
 
     def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
-        """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another mistake:
-        fewer where one program has one operation more than the other, and goes on at another line."""
+        """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another
+        mistake: fewer where one program has one operation more than the other, and goes on at another line."""
         if source == (ea, 0) and place == (eb, 0, False):
             alike = self.a.events[ea].name == self.b.events[eb].name
             return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
@@ -537,8 +537,8 @@ class Repairs:
                     changes.results[n, k] = Force(p, order if len(self.a.values.shape(p)) > 1 else None, where)
 
     def _before_steps(self, changes: Changes, x: Event, y: Event) -> None:
-        """Let an optimiser's steps follow A's gradients, where one line is all that makes something of them before, and they begin
-        with the same."""
+        """Let an optimiser's steps follow A's gradients, where one line is all that makes something of them before, and they
+        begin with the same."""
         of_a, of_b = self.a.gradients(), self.b.gradients()
         for i, j in self.alignment.leaves.pairs:
             left, right = self.a.changes[0].get(i, []), self.b.changes[0].get(j, [])

@@ -172,8 +172,8 @@ def _differences(differences: Sequence[Difference], answer: Answer) -> Renderabl
         what = " / ".join(dict.fromkeys(step.what for step in (one.a, one.b) if step is not None))
         times = f" ({one.times} times)" if one.times > 1 else ""
         alone = "" if one.alone is None else _relative(one.alone)
-        also = [" / ".join(_where(place, file) for place, file in zip(places, (answer.file_a, answer.file_b)) if place is not None)
-                for places in one.also]  # fmt: skip
+        files = answer.file_a, answer.file_b
+        also = [" / ".join(_where(at, file) for at, file in zip(places, files) if at is not None) for places in one.also]
         more = f"; the same at {', '.join(also)}" if also else ""
         table.add_row(factor, *map(escape, lines), escape(f"{one.reason}: {what}{times}{more}"), alone)
     shown = next((one.contributes_to for one in differences if one.contributes_to), "")
