@@ -342,13 +342,14 @@ class Forward:
         here, there = (len(one.members.get(known, ())) for one in (side, side.other))
         return here > there > 0
 
-    def one_more(self, side: Side, more: int, other: int, read: int) -> int:
+    def one_more(self, side: Side, more: int, other: int, read: int, last: int = -1) -> int:
         """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
-        not do the same as the other, or that does what is more afterwards."""
+        not do the same as the other, or that does what is more afterwards. last: the last of several operations that are more."""
         across, e, f = side.other, side.events[more], side.other.events[other]
+        made = side.events[max(more, last)].outs
         if across.own(read) not in map(side.own, e.ins):
             return -1
-        following = next((n for v in e.outs for n in side.readers(v) if self._does_so(side, n, f, e.outs, read)), -1)
+        following = next((n for v in made for n in side.readers(v) if self._does_so(side, n, f, made, read)), -1)
         if following < 0:
             return -1
         own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
@@ -511,9 +512,11 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
-    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
+    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
+    another way."""
     idle = [_idle(side, side.of(at.events), f.alignment.assumed if side is f.b else ()) for side in f.sides]
-    if min(idle) < 0 <= max(idle):
+    both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
+    if min(idle) < 0 <= max(idle) or both:
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None

@@ -309,7 +309,7 @@ class Repairs:
             if given is None or have is None or given.dtype.kind != have.dtype.kind or tried >= MANY:
                 continue
             for order in self._arrangements(given, have, not m and not n and x.name == y.name):
-                put = given if order is None else given.transpose(order)
+                put = (given if order is None else given.transpose(order)).astype(have.dtype, copy=False)
                 if put.size == have.size:
                     put = put.reshape(have.shape)
                     if given.size > 1 and apart(as_wide(put), as_wide(have), self.policy.put).relative <= self.policy.put:
@@ -336,12 +336,13 @@ class Repairs:
         if source == (ea, 0) and place == (eb, 0, False):
             alike = self.a.events[ea].name == self.b.events[eb].name
             return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
-        if source[0] != ea or place[0] != eb or (source[1] >= 0) != place[2]:
+        if (source[1] >= 0) != place[2] or (place[0] != eb if place[2] else source[0] != ea):
             return ENOUGH
-        side, more, other = (self.a, ea, eb) if source[1] >= 0 else (self.b, eb, ea)
+        side, more, other, end = (self.a, ea, eb, source[0]) if place[2] else (self.b, eb, ea, place[0])
         read = self.b.events[eb].ins[place[1]] if place[2] else self.a.events[ea].ins[-1 - source[1]]
-        following = self._explanation.one_more(side, more, other, read)
-        if following < 0:
+        chain = self._chain(side, more, end)
+        following = self._explanation.one_more(side, more, other, read, end) if chain else -1
+        if following < 0 or not all(side.same_line(more, n) for n in chain):
             return ENOUGH
         if not side.same_line(more, following):
             return 0 if last == (other if side.is_a else following) else 1
@@ -448,10 +449,16 @@ class Repairs:
                 if any(x is not None and same_bits(x, array) for x in arrays):  # it changes nothing here, which proves nothing
                     continue
                 if not self._is_in_a(array, ea):
-                    fed = all(v == ABSENT or v in new or self.b.matched(v) for v in e.ins)
+                    fed = all(v == ABSENT or v in new or self.b.matched(v) or self._comes_of(v, eb) for v in e.ins)
                     return run, ANOTHER if fed else UNKNOWN, n
                 run += 1
         return run, END, eb
+
+    def _comes_of(self, value: int, eb: int) -> bool:
+        """Whether a value of B is made by what differs there, at another time."""
+        y = self.b.events[eb]
+        region = self._explanation.region(self.b, value)
+        return any((e.name, e.file, e.line) == (y.name, y.file, y.line) for e in (self.b.events[n] for n in region))
 
     def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
         """Whether A computes an array behind an event."""
@@ -530,7 +537,8 @@ class Repairs:
             if any((type(e), e.name, e.line) != (type(f), f.name, f.line) for e, f in ((mine, x), (theirs, y))):
                 continue
             order = self._order(mine.ins[0], theirs.ins[0])
-            where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
+            where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1)
+                     if theirs.ins[i] < self._known and (not i or vb not in self.alignment.noise)]  # fmt: skip
             outs = zip(mine.outs, theirs.outs) if mine.name == theirs.name else ((va, vb),)
             for k, (p, q) in enumerate(outs):
                 if self.a.values.size(p) == self.b.values.size(q):
