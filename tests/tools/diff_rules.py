@@ -66,7 +66,7 @@ EXPLAINED = {
     "overwritten": "alias_for_copy",
     "changes nothing this time": "clip_each_gradient",
     "something more": "accumulation_not_divided",
-    "arranged in two ways": "integer_division",
+    "arranged in two ways": ("(torch.tanh(x.T.reshape(2, 3)) @ w).sum().backward()", "(torch.tanh(x) @ w).sum().backward()"),
     "computed a second time": "rk4_stage",
     "where it was born": "keepdim_square",
     "these operations": "attention_axis",

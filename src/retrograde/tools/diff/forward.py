@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -165,18 +165,23 @@ class Forward:
         names = {side.events[n].name for n in region}  # an operation that both programs have stands for itself
         several = [n for n in sorted(self.region(across, other)) if is_known(across.events[n].name)]
         for n in [n for n in several if across.events[n].name not in names][:32]:
-            e = across.events[n]
-            assert isinstance(e, Operation)
-            given = [None if v == ABSENT else across.values.array(v) for v in e.ins]
-            if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):  # too large to be kept
-                continue
-            for array in values_inside(e.name, e.given or {}, given):
+            for array in self.inside_of(across, n):
                 entries, norm = wanted.get(array.size, []), norm_of(array)
                 low = bisect.bisect_left(entries, (norm * (1 - near), -1))
                 for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + near), len(side.values)))]:
                     if v not in found and self._is_this(side, v, array):
                         found[v] = n
         return len(found) > before
+
+    def inside_of(self, side: Side, number: int) -> list[np.ndarray]:
+        """The values that an operation computes inside; none where an operand was too large to be kept."""
+        e = side.operation(number)
+        if e is None or not is_known(e.name):
+            return []
+        given = [None if v == ABSENT else side.values.array(v) for v in e.ins]
+        if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):
+            return []
+        return values_inside(e.name, e.given or {}, given)
 
     def _is_this(self, side: Side, value: int, array: np.ndarray) -> bool:
         """Whether a value is this array, but for rounding and layout; one that says little, exactly."""
@@ -337,6 +342,45 @@ class Forward:
         here, there = (len(one.members.get(known, ())) for one in (side, side.other))
         return here > there > 0
 
+    def one_more(self, side: Side, more: int, other: int, read: int, last: int = -1) -> int:
+        """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
+        not do the same as the other, or that does what is more afterwards. last: the last of several operations that are more."""
+        across, e, f = side.other, side.events[more], side.other.events[other]
+        made = side.events[max(more, last)].outs
+        if across.own(read) not in map(side.own, e.ins):
+            return -1
+        following = next((n for v in made for n in side.readers(v) if self._does_so(side, n, f, made, read)), -1)
+        if following < 0:
+            return -1
+        own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
+        for n in (n for v in f.outs for n in across.readers(v)):
+            h = across.events[n]
+            if h.name == e.name and not own.isdisjoint(across.own(v) for v in h.ins if v != ABSENT):
+                return -1
+        return following
+
+    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+        """Whether an operation does with what has been made what one of the other program does with the value read there."""
+        g = side.events[number]
+        rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
+        return g.name == f.name and len(g.ins) == len(f.ins) and all(self._alike_operands(side, v, w) for v, w in zip(*rest))
+
+    def _alike_operands(self, side: Side, v: int, w: int) -> bool:
+        """Whether two operands are the same, or both numbers that are given."""
+        return side.own(v) == side.other.own(w) or all(
+            isinstance(one.maker(x), Source) and one.values.size(x) == 1 for one, x in ((side, v), (side.other, w))
+        )
+
+    def statement(self, side: Side, more: int, read: int) -> int:
+        """The event of the other program at the line where the operation that it lacks would stand; -1 where nothing says so: the
+        one that makes what that reads, if one line does both here."""
+        across = side.other
+        made = across.producer.get(read, -1)
+        there = next((n for v in side.events[more].ins if v != ABSENT and side.own(v) == across.own(read)
+                      for n in (side.producer.get(v, -1),)), -1)  # fmt: skip
+        known = min(made, there) >= 0 and across.operation(made) is not None and side.operation(there) is not None
+        return made if known and side.same_line(more, there) else -1
+
     def rounds(self, ea: int, eb: int) -> str:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
         for side, n in zip(self.sides, (ea, eb)):
@@ -363,7 +407,8 @@ class Parting:
         if not (isinstance(x, Update) and isinstance(y, Update)):
             return None
         pairs = zip(x.ins[:2], y.ins[:2])  # the parameter, its gradient
-        return self._makers if all(self._forward.same(p, q) for p, q in pairs) else None
+        alike = x.deed == y.deed and not self._forward.fed_alike(*self._makers)  # its state differs: of an earlier step
+        return self._makers if not alike and all(self._forward.same(p, q) for p, q in pairs) else None
 
     @property
     def _makers(self) -> tuple[int, int]:
@@ -467,26 +512,36 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
-    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
-    idle = [_idle(side, side.of(at.events)) for side in f.sides]
-    if min(idle) < 0 <= max(idle):
+    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
+    another way."""
+    idle = [_idle(side, side.of(at.events), f.alignment.assumed if side is f.b else ()) for side in f.sides]
+    both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
+    if min(idle) < 0 <= max(idle) or both:
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None
 
 
-def _idle(side: Side, number: int) -> int:
-    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind."""
+def _idle(side: Side, number: int, assumed: Collection[int]) -> int:
+    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind. assumed: values put there."""
     for v in side.events[number].ins:
         maker = side.maker(v)
-        if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
+        if maker is None or v in assumed or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
             continue
         before = maker.ins
         if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen
             before = maker.ins[:1] if isinstance(side.maker(maker.ins[0]), Gradient) else ()
-        if side.own(v) in {side.own(x) for x in before if x != ABSENT}:
+        if _keeps(side, before, v) and not any(
+            other.name == maker.name and _keeps(side.other, other.ins, w)
+            for w in side.there(v) if (other := side.other.maker(w))
+        ):  # fmt: skip
             return side.producer[v]
     return -1
+
+
+def _keeps(side: Side, ins: Sequence[int], out: int) -> bool:
+    """Whether what an event makes is what it reads."""
+    return side.own(out) in {side.own(x) for x in ins if x != ABSENT}
 
 
 @PARTINGS
@@ -497,8 +552,10 @@ def something_more(f: Forward, at: Parting) -> Finding | None:
     side = f.a if f.has(f.a, at.values[0]) else f.b  # uses it as it is
     value, own = side.of(at.values), side.other.of(at.events)
     using = next((n for n, _ in side.consumers.get(value, ())), side.producer.get(value, -1))
+    line = f.statement(side.other, own, value) if side.other.operation(own) is not None else -1
     more = f"{side.other.name} does something more with this value; {side.name} goes on with it as it is"
-    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)))
+    lines = side.both(line, -1)
+    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)), lines)
 
 
 @PARTINGS
@@ -512,7 +569,10 @@ def arranged_in_two_ways(f: Forward, at: Parting) -> Finding | None:
     for p, q in zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins):
         if ABSENT in (p, q) or f.same(p, q):
             continue
-        if not f.same(f.root(f.a, p), f.root(f.b, q)) or f.alignment.distance(p, q).layout == SQUEEZED:
+        if not f.same(f.root(f.a, p), f.root(f.b, q)):
+            continue
+        found = f.alignment.distance(p, q)
+        if found.layout == SQUEEZED or (found.layout == SAME and f.alignment.agree(p, q, found)):
             continue
         left, right = f.way(f.a, p), f.way(f.b, q)
         if same or ((left or right) and f.whole(f.a, p) and f.whole(f.b, q)):
@@ -594,7 +654,15 @@ def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
 @PARTINGS
 def these_operations(f: Forward, at: Parting) -> Finding | None:
     """The first operations that only one program has."""
-    return f.told(*at.events)
+    found = f.told(*at.events)
+    if any(side.operation(n) is None for side, n in zip(f.sides, at.events)):
+        return found
+    for side in f.sides:
+        more, other = side.of(at.events), side.other.of(at.events)
+        for v in side.other.events[other].ins:
+            if v != ABSENT and f.one_more(side, more, other, v) >= 0 and (line := f.statement(side, more, v)) >= 0:
+                return replace(found, lines=side.both(more, line))
+    return found
 
 
 # ------------------------------------------------------------------------------------------ reasons

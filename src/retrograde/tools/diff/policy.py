@@ -79,6 +79,10 @@ class Policy:
     """Above this, a difference that stays is explained by what single precision shows, which has matched more by content; and
     rounding as large as this is spoken of."""
 
+    chance: float = 2.0**-22
+    """Numbers that are farther apart there are the same by chance in single precision; what a program computes of a number that
+    it has taken out of a tensor in single precision is as far from what it would be."""
+
     # --- options, numbers, proofs
     option: float = 1e-5
     """Numbers this close are the same option, given as float32 by one dialect."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ from .policy import POLICY
 from .record import Kept, Record, dtype_named, name_of
 from .values import Values, apart, as_wide, same_bits
 from .wide import FAILURES, rules, wide_option, wide_params, wider
+
+E = TypeVar("E", Operation, Update)
 
 
 @dataclass
@@ -131,9 +133,9 @@ class Replay:
     def _event(self, number: int, e: Event) -> None:
         match e:
             case Operation():
-                self._operation(number, e)
+                self._operation(number, self._fed(number, e))
             case Update():
-                self._update(e)
+                self._update(self._fed(number, e))
             case Write() | Reread():
                 self._write(e)
             case Pass():
@@ -193,7 +195,8 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------ forward
 
-    def _operation(self, number: int, e: Operation) -> None:
+    def _fed(self, number: int, e: E) -> E:
+        """An event with the operands that are put in the place of its own."""
         ins = list(e.ins)
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
@@ -204,17 +207,20 @@ class Replay:
                     self.assumed[ins[position]] = force.value
         if ins != list(e.ins):
             self._events[number] = e = replace(e, ins=ins)
+        return e
+
+    def _operation(self, number: int, e: Operation) -> None:
         other = self._changes.parameters.get(number)
         if other is not None:
             made = self._other.record.events[other]
             assert isinstance(made, Operation)
             self._events[number] = e = replace(e, params=made.params)
-        if not (self._everything or other is not None or any(v in self.new for v in ins)):
+        if not (self._everything or other is not None or any(v in self.new for v in e.ins)):
             return
         prim = self._original.primitive(e.name)
         if prim is None:
             return  # a user's function: what it computes inside has been recorded by itself
-        found = self._computed(e, prim, ins)
+        found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
 
