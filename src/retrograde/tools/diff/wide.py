@@ -206,11 +206,11 @@ class WideRecorder(Recorder):
             self._twins.of(a)  # a number that somebody wrote has all its digits
         return self._twins.of(a) if self._twins.exact(a) else a
 
-    def _start(self, a: np.ndarray) -> None:
-        given = len(self._given)
-        super()._start(a)
-        if len(self._given) < given:  # what is given has the digits that it has, not those of what was there
+    def _start(self, a: np.ndarray) -> bool:
+        given = super()._start(a)
+        if given:  # it has the digits that it has, not those of what was there
             self._twins.put(a, None)
+        return given
 
     def remarks(self) -> list[str]:
         """What has to be said of the second run."""
