@@ -233,9 +233,11 @@ def _record(
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir()
             processes.append(_start(options, side, out, precision, side not in without))
-        while any(p.poll() is None for p in processes):
+        while report is not _unseen and any(p.poll() is None for p in processes):
             time.sleep(0.02)
             report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in sides))
+        for process in processes:
+            process.wait()
     finally:
         for process in processes:
             if process.poll() is None:
@@ -291,11 +293,15 @@ def _failure(script: str, out: Path) -> str:
     return f"retrograde diff: {script} failed, so there is nothing to compare\n{reason.rstrip()}"
 
 
+def _unseen(text: str) -> None:
+    """Where nobody looks at how far it is."""
+
+
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """A line on a terminal that says what is going on, once it takes longer than half a second."""
     if not sys.stderr.isatty():
-        yield lambda text: None
+        yield _unseen
         return
     from rich.console import Console
 
