@@ -108,6 +108,15 @@ class Values:
             self._norms[value] = known
         return known
 
+    def largest(self, value: int) -> float:
+        """The largest magnitude of a value's elements; nan where an element is."""
+        array = self.array(value)
+        if array is None:
+            return max(map(abs, self.record.values[value].digest[3:5]))
+        if array.dtype.kind == "c":
+            array = np.abs(array)
+        return max(abs(float(array.min(initial=0))), abs(float(array.max(initial=0))))
+
     def telling(self, value: int) -> bool:
         """Whether the content alone says which value it is: not a round number, not one number throughout, no mask."""
         kept = self.record.values[value]
