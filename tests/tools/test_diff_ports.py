@@ -103,8 +103,10 @@ loss.backward()
         x = (x - mean) / torch.sqrt(variance + 1e-5)
         return self.weight[None, :] * x + self.bias[None, :]"""
     whole = "return nn.functional.layer_norm(x, (5,), self.weight, self.bias, 1e-5)"
-    a = network.format(seed=0, inner="inner", scale="gamma", view=".reshape(1, 5)", norm=whole, layers="layer() for _ in range(3) for layer in (Scaled, Norm)")
-    b = network.format(seed=1, inner="dense", scale="factor", view="", norm=apart, layers="nn.Sequential(Scaled(), Norm()) for _ in range(3)")
+    a = network.format(seed=0, inner="inner", scale="gamma", view=".reshape(1, 5)", norm=whole,
+                       layers="layer() for _ in range(3) for layer in (Scaled, Norm)")  # fmt: skip
+    b = network.format(seed=1, inner="dense", scale="factor", view="", norm=apart,
+                       layers="nn.Sequential(Scaled(), Norm()) for _ in range(3)")  # fmt: skip
     found = answer(a, b, "--start-from", "A")
     pairs = {(one["name_a"].split(".")[-1], one["name_b"].split(".")[-1]) for one in found["gradients"]}
     assert pairs == {("weight", "weight"), ("bias", "bias"), ("gamma", "factor")}

@@ -59,10 +59,10 @@ SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
 
 BUDGET = 256 * 2**20
-"""The bytes of values that a record keeps whole, unless told otherwise; what leaves begin with, and a share of `PREPARING` for what
-comes before the first operation that is differentiated, are kept besides."""
+"""The bytes of values that a record keeps whole, unless told otherwise; what leaves begin with is kept besides."""
 
 PREPARING = 4
+"""What comes before the first operation that is differentiated, such as draws, may take one in so many of these more."""
 
 VALUES = "values.bin"
 """The file of a record in which the bytes of its values lie."""
@@ -228,6 +228,9 @@ class Recorder(Observer):
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
         self.modules: dict[str, str] = {}
         self._thread = threading.get_ident()
+        self._named_in = -1
+        self._names: tuple[dict[int, str], dict[int, int]] = {}, {}
+        """The names of what the user's frames hold, and who holds which arrays, in the pass of the number before."""
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
 
@@ -584,15 +587,17 @@ class Recorder(Observer):
         if entry is not None and entry[0]() is a:  # a stand-in for the same memory, as gradient functions make them
             self._leaf_numbers[id(x)] = (weakref.ref(x), entry[1])
             return entry[1]
-        holders: dict[int, int] = {}
+        if self._named_in != self.passes:  # what the user's frames hold stays the same while a pass runs
+            holders: dict[int, int] = {}
 
-        def is_value(y: Any) -> bool:
-            if not isinstance(y, Value):
-                return False
-            holders.setdefault(id(y._a), id(y))
-            return True
+            def is_value(y: Any) -> bool:
+                if not isinstance(y, Value):
+                    return False
+                holders.setdefault(id(y._a), id(y))
+                return True
 
-        names = places.names_in_sight(is_value, 2)
+            self._named_in, self._names = self.passes, (places.names_in_sight(is_value, 2), holders)
+        names, holders = self._names
         name = names.get(id(x)) or names.get(holders.get(id(a), 0)) or getattr(x, "name", None)
         number = len(self.leaves)
         self._leaf_numbers[id(x)] = (weakref.ref(x), number)
