@@ -299,6 +299,10 @@ class WideRecorder(Recorder):
             self._twins.put(new, self._twins.of(old))
         super().moved(old, new)
 
+    def copied(self, old: Any, new: Any) -> None:
+        if self._twins.exact(old):
+            self._twins.put(new, self._twins.of(old))
+
     def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
         super().updating(rule, columns, options)
         f = rules().get(rule)
