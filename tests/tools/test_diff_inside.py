@@ -13,6 +13,8 @@ from retrograde.core.primitive import PRIMITIVES
 from retrograde.tools.diff.events import Update
 from retrograde.tools.diff.inside import _STEPS, is_known, values_inside
 from retrograde.tools.diff.optimisers import steps_differ
+from retrograde.tools.diff.replay import Changes, Replay
+from retrograde.tools.diff.values import Values
 from retrograde.tools.diff.wide import Twins, WideRecorder
 
 for module in pkgutil.iter_modules(retrograde.ops.__path__):
@@ -83,6 +85,19 @@ def test_twins_share_memory_as_arrays_do():
     assert not twins.of(a)[0].any()
     twins.put(a[1, :, ::-1], None)
     assert not twins.exact(a)
+
+
+def test_what_is_saved_of_memory_that_is_written_has_all_digits():
+    recorder = WideRecorder()
+    with _state.observe(recorder):
+        x = rg.asarray(np.linspace(-1, 1, 7, dtype=np.float32), requires_grad=True)
+        h = rg.sin(x)
+        h **= 3
+        h.sum().backward()
+    record = recorder.record()
+    replay = Replay(record, Changes(), Values(record), widened=True, everything=True)
+    for v, new in replay.new.items():
+        assert np.abs(new - Values(record).array(v)).max() < 1e-14
 
 
 def test_comparisons_that_double_precision_changes_are_reported():
