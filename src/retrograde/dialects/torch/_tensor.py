@@ -403,6 +403,8 @@ def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     if state.mark is not None:
         state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor

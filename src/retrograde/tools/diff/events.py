@@ -98,6 +98,9 @@ class Update(WithParameters):
 class Source(Event):
     """A value that no operation made."""
 
+    made: bool = False
+    """Whether its line is where it was made of data, as by `torch.tensor`; otherwise where it is read first."""
+
 
 @dataclass(slots=True)
 class Write(Event):

@@ -26,6 +26,7 @@ from .side import ARRANGING, Side
 from .values import RESHAPED, SAME, SQUEEZED, apart, norm_of
 
 NEITHER = (ABSENT, ABSENT)
+ANOTHER_VALUE = "the operation is the same, but it is given another value"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,17 @@ class Forward:
     def told(self, ea: int, eb: int) -> Finding:
         """The finding of two operations, with the reason that they themselves give."""
         name, reason = REASONS.first(self, ea, eb) or ("", "")
-        return Finding(reason, (ea, eb), rules=(name,))
+        return Finding(reason, (ea, eb), rules=(name,), lines=self._given(ea, eb) if reason == ANOTHER_VALUE else (-1, -1))
+
+    def _given(self, ea: int, eb: int) -> tuple[int, int]:
+        """Where what two like operations read was made of data; -1 twice where that is not known of both programs, or one of
+        them has what the other reads, too: then another variable is read."""
+        p, q = self.fed(ea, eb)[0]
+        if self.known(self.a, p) or self.known(self.b, q):
+            return -1, -1
+        made = [side.producer.get(v, -1) for side, v in zip(self.sides, (p, q))]
+        known = all(isinstance(e := side.events[n], Source) and e.made for side, n in zip(self.sides, made))
+        return (made[0], made[1]) if known else (-1, -1)
 
     # ------------------------------------------------------------------------------------------ what both programs have
 
@@ -661,7 +672,7 @@ def other_operands(f: Forward, ea: int, eb: int) -> str | None:
     """The same operation on other operands."""
     for p, q in f.fed(ea, eb)[:1]:
         given = isinstance(f.a.maker(p), Source) and isinstance(f.b.maker(q), Source)
-        return f"the operation is the same, but it is {'given another value' if given else 'fed differently'}"
+        return ANOTHER_VALUE if given else "the operation is the same, but it is fed differently"
     return None
 
 

@@ -193,6 +193,8 @@ class Recorder(Observer):
         self._known_limit = 4096
         self._writes: dict[int, tuple[Any, int]] = {}
         """id(owner) -> weak reference, the number of events when its memory was written last."""
+        self._entered: dict[int, tuple[Any, tuple[str, int, str, int]]] = {}
+        """id(array) -> weak reference, where a tensor was made of it that nothing has read yet."""
         self._pending: list[tuple[Any, str, int]] = []
         self._incoming: dict[int, int] = {}
         """id(array) -> the value that is about to be written into it."""
@@ -347,7 +349,11 @@ class Recorder(Observer):
                 return self._ref(owner)
         value = self._keep(a)
         kind = "value" if isinstance(x, Value) else "number"
-        self._event(Source, kind, (), (value,), places.user_line(3))
+        made = self._entered.pop(id(a), None)
+        if made is not None and made[0]() is a:
+            self._event(Source, kind, (), (value,), made[1], True)
+        else:
+            self._event(Source, kind, (), (value,), places.user_line(3))
         self._note(a, value)
         return value
 
@@ -433,6 +439,13 @@ class Recorder(Observer):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def created(self, x: Value) -> None:
+        """A tensor has been made of data."""
+        a = x._a
+        if type(a) is _ndarray and threading.get_ident() == self._thread:
+            key = id(a)
+            self._entered[key] = (weakref.ref(a, lambda _: self._entered.pop(key, None)), places.user_lines(2))
 
     def _edges(self, edges: Sequence[Any]) -> list[Edge]:
         """Where the gradients of operands go."""

@@ -244,6 +244,14 @@ class Side:
         number, output = self.output(value)
         return self.cotangents.get((place, number, output), ABSENT) if self.operation(number) is not None else ABSENT
 
+    def is_frozen(self, leaf: int, place: int) -> bool:
+        """Whether a leaf is read for a backward pass, and by nothing that would give it a gradient."""
+        begun, end = self.passes[place - 1] if place else -1, self.passes[place]
+        value = self.value_at(self.record.leaves[leaf].value, end)
+        reads = [e.carries[position] for n, position in self.consumers.get(value, ())
+                 if begun < n < end and isinstance(e := self.events[n], Operation)]  # fmt: skip
+        return bool(reads) and not any(reads)
+
     def summed(self, leaf: int, place: int) -> float:
         """The norm of the largest gradient at an operation that reads a leaf, in a backward pass."""
         end, largest = self.end(place), 0.0
