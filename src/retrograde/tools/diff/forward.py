@@ -139,6 +139,10 @@ class Forward:
             return ea, eb
         if self.does_alike(ea, eb):
             for p, q in self.fed(ea, eb):
+                if self._is_constant(self.a, p) != self._is_constant(self.b, q):  # what one program has not made of data
+                    i, j = self.facing([self.entries(side, v, True) for side, v in zip(self.sides, (va, vb))])
+                    if min(i, j) >= 0 and (i, j) != (ea, eb) and self.likeness(i, j) > 1:
+                        return i, j
                 if self._is_constant(self.a, p) and self._is_constant(self.b, q):
                     i, j = self.parting(p, q)
                     if max(i, j) >= 0:
@@ -205,14 +209,16 @@ class Forward:
         n = side.producer.get(value, -1)
         return side.operation(n) is not None and not self.known(side, value) and not self._depends(side, n)
 
-    def entries(self, side: Side, value: int) -> list[int]:
+    def entries(self, side: Side, value: int, constants: bool = False) -> list[int]:
         """The first events, on the way to a value, of which the other program has all operands but not the results.
 
-        What is only arranged otherwise counts as had: it is the next operation that makes something new of it.
+        What is only arranged otherwise counts as had: it is the next operation that makes something new of it. What is computed
+        of constants only (a mask, a scale) is often written otherwise, and seldom wrong: it comes into it where nothing else
+        does, or where that is asked for.
         """
         region = self.region(side, value)
-        # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
-        region = {n for n in region if self._depends(side, n)} or region
+        if not constants:
+            region = {n for n in region if self._depends(side, n)} or region
         return [n for n in sorted(region) if not any(self._made(side, v) in region for v in operands(side.events[n]))]
 
     def _made(self, side: Side, v: int) -> int:
@@ -479,16 +485,20 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
-    idle = [_idle(side, side.of(at.events)) for side in f.sides]
+    idle = [_idle(f, side, at.events) for side in f.sides]
     if min(idle) < 0 <= max(idle):
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None
 
 
-def _idle(side: Side, number: int) -> int:
-    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind."""
-    for v in side.events[number].ins:
+def _idle(f: Forward, side: Side, events: tuple[int, int]) -> int:
+    """What an event reads of and what has changed nothing, where the other event reads that, too; -1 if there is nothing of the
+    kind."""
+    there = f._classes(side.other, side.other.of(events), f.root)
+    for v in side.events[side.of(events)].ins:
+        if side.own(v) not in there and side.own(f.root(side, v)) not in there:
+            continue
         maker = side.maker(v)
         if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
             continue

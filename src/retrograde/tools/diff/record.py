@@ -27,6 +27,8 @@ from ...core.node import Accumulate as Arrival
 from ...core.node import Node, Slot
 from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
+from ...ops.manipulation import as_strided
+from ...ops.structural import view_scatter
 from ..arrays import inside, owner_of
 from . import places
 from .events import (
@@ -53,6 +55,7 @@ from .events import (
 )
 
 _ndarray = np.ndarray
+_SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 
 SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
@@ -327,8 +330,8 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------------------------------ reading memory
 
-    def _ref(self, x: Any) -> int:
-        """The number of the value that an operand has now."""
+    def _ref(self, x: Any, kind: str = "") -> int:
+        """The number of the value that an operand has now; kind: what it is called if nothing is known of it."""
         if x is None:
             return ABSENT
         a = x._a if isinstance(x, Value) else x
@@ -348,7 +351,7 @@ class Recorder(Observer):
             if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
                 return self._ref(owner)
         value = self._keep(a)
-        kind = "value" if isinstance(x, Value) else "number"
+        kind = kind or ("value" if isinstance(x, Value) else "number")
         made = self._entered.pop(id(a), None)
         if made is not None and made[0]() is a:
             self._event(Source, kind, (), (value,), made[1], True)
@@ -398,6 +401,12 @@ class Recorder(Observer):
         ins = [ABSENT] if entry is None or entry[0]() is not target else [entry[1]]
         if incoming != ABSENT and target is a:
             ins.append(incoming)
+        elif incoming != ABSENT and ins[0] != ABSENT and target.flags.c_contiguous and target.dtype == a.dtype:
+            whole = self._keep(target, value)
+            self.modules.setdefault("view_scatter", _SCATTER.module)
+            self._event(Operation, "view_scatter", (ins[0], incoming), (whole,), place, {"steps": _steps(a, target)},
+                        (False, False), None)  # fmt: skip
+            ins.append(whole)
         self._event(Write, "write in place", ins, (value,), place)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(target, value)
@@ -501,6 +510,9 @@ class Recorder(Observer):
             entry = self._known.get(id(new))
             if entry is not None and entry[0]() is new:
                 self._incoming[id(target)] = entry[1]
+                owner = owner_of(target)
+                if owner is not target and owner.dtype == target.dtype and owner.flags.c_contiguous:
+                    self._ref(owner, "value")  # what it is a part of, as it was
 
     def changed(self, array: Any) -> None:
         """Memory is being written; what it holds is looked at when something is recorded next."""
@@ -669,6 +681,13 @@ class Recorder(Observer):
                 self._event(Returned, "gradient", (), (value,), place, run.number, leaf, self._edges((edge,))[0], position)
                 if type(a) is _ndarray:
                     self._note(a, value)
+
+
+def _steps(a: np.ndarray, owner: np.ndarray) -> tuple[Any, ...]:
+    """How an array is a view of its owner's memory, as `view_scatter` wants to be told."""
+    start = (a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // a.itemsize
+    strides = tuple(s // a.itemsize for s in a.strides)
+    return ((as_strided, (("shape", a.shape), ("strides", strides), ("offset", start))),)
 
 
 def _as_now(params: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 LAYOUT_ONLY = frozenset(("transpose", "reshape", "copy", "broadcast_to", "cast", "view_scatter"))
 """Operations that leave what the elements are as it was."""
 
-ARRANGING = LAYOUT_ONLY | {"getitem"}
+ARRANGING = (LAYOUT_ONLY | {"getitem"}) - {"view_scatter"}
 """Operations that compute nothing: they say which elements, and in which order."""
 
 
