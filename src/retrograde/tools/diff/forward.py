@@ -485,19 +485,20 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
-    idle = [_idle(f, side, at.events) for side in f.sides]
+    idle = [_idle(f, side, at) for side in f.sides]
     if min(idle) < 0 <= max(idle):
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None
 
 
-def _idle(f: Forward, side: Side, events: tuple[int, int]) -> int:
-    """What an event reads of and what has changed nothing, where the other event reads that, too; -1 if there is nothing of the
-    kind."""
-    there = f._classes(side.other, side.other.of(events), f.root)
-    for v in side.events[side.of(events)].ins:
-        if side.own(v) not in there and side.own(f.root(side, v)) not in there:
+def _idle(f: Forward, side: Side, at: Parting) -> int:
+    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too; -1 if there
+    is nothing of the kind."""
+    there = f._classes(side.other, side.other.of(at.events), f.root)
+    operations = all(one.operation(one.of(at.first)) is not None for one in f.sides)
+    for v in side.events[side.of(at.events)].ins:
+        if operations and side.own(v) not in there and side.own(f.root(side, v)) not in there:
             continue
         maker = side.maker(v)
         if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):

@@ -353,6 +353,8 @@ class Recorder(Observer):
         value = self._keep(a)
         kind = kind or ("value" if isinstance(x, Value) else "number")
         made = self._entered.pop(id(a), None)
+        if isinstance(x, Value) and x._node is not None:  # of a parameter it is said where it is read
+            made = None
         if made is not None and made[0]() is a:
             self._event(Source, kind, (), (value,), made[1], True)
         else:
