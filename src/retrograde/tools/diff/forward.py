@@ -614,6 +614,28 @@ def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
 
 
 @PARTINGS
+def chosen_otherwise(f: Forward, at: Parting) -> Finding | None:
+    """What one program computes takes the place of elements that the other one has chosen, on another line than it reads them."""
+    for side in f.sides:
+        own, theirs = side.of(at.first), side.other.of(at.first)
+        reads = side.other.operation(theirs)
+        made = side.operation(own)
+        if reads is None or made is None:
+            continue
+        for n, position in side.consumers.get(made.outs[0], ()):
+            e = side.operation(n)
+            if e is None or e.deed != reads.deed or len(e.ins) != len(reads.ins):
+                continue
+            value = reads.ins[position]
+            chosen = side.other.producer.get(value, -1)
+            if f.arranges(side.other, chosen) and not side.other.same_line(chosen, theirs) and not (
+                f._classes(side, own, f.root) & {side.other.own(value), side.other.own(f.root(side.other, value))}
+            ):  # fmt: skip
+                return f.told(*side.both(own, chosen))
+    return None
+
+
+@PARTINGS
 def these_operations(f: Forward, at: Parting) -> Finding | None:
     """The first operations that only one program has."""
     return f.told(*at.events)
