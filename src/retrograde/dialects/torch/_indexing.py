@@ -537,8 +537,13 @@ def _write(self: Any, place: Any, value: Any) -> None:
     new = value._a if isinstance(value, Value) else value
     if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
         new = new.real
+    written = array
+    if OBSERVERS and isinstance(new, _ndarray) and type(place) is not _ndarray:
+        written = array[place]
     for observer in OBSERVERS:
         observer.writing(array)
+        if written is not array:
+            observer.assigning(written, new)
     try:
         array[place] = new
     except (ValueError, TypeError, OverflowError) as error:
@@ -549,7 +554,7 @@ def _write(self: Any, place: Any, value: Any) -> None:
             ) from error
         array[place] = _written(value, array.dtype)  # which says what is wrong, if anything is
     if not self.__dict__.get("_untracked"):
-        mutation.note(array)
+        mutation.note(written)
 
 
 def as_value(x: Any, like: Any) -> Any:

@@ -99,7 +99,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
             raise IndexError(f"batch_norm: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
         if shape != (0,) and math.prod(shape) == shape[1]:
             raise ValueError(
-                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
+                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}; give more rows "
+                "(of data in batches, drop_last=True leaves out a last one of one), or call eval() on the network first"
             )
     found = _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)
     return in_format_of(input, found[0])

@@ -154,7 +154,7 @@ class RNNBase(Module):
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
-                f"{data.shape[-1]}"
+                f"{data.shape[-1]}; make the layer with input_size={data.shape[-1]}, or move the features to the last axis"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
         output, last = self._layers(data, sizes, hidden)
