@@ -256,14 +256,8 @@ for _symbol, _f in (("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xo
     METHODS[f"__r{_symbol}__"] = _reflected(_symbol, _f, getattr(np, f"bitwise_{_symbol}"))
 for _symbol, _f in (("lt", less), ("le", less_equal), ("gt", greater), ("ge", greater_equal)):
     METHODS[f"__{_symbol}__"] = _operator(_symbol, _f)
-def _rounded(self: Any, ndigits: int | None = None) -> Any:
-    """`round(x)`, to even where two are equally near."""
-    from ._unary import round
 
-    return round(self) if ndigits is None else round(self, decimals=ndigits)
-
-
-METHODS.update(__round__=_rounded, __neg__=neg, __abs__=absolute, __invert__=logical_not, __pos__=lambda self: self)
+METHODS.update(__neg__=neg, __abs__=absolute, __invert__=logical_not, __pos__=lambda self: self)
 
 
 def _equality(f: Function, otherwise: bool) -> Function:

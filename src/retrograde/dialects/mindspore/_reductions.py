@@ -19,7 +19,7 @@ from ...ops import reduction as rd
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.sorting import pick
-from .._shared.axes import axes_of, axis_of, integer, spread
+from .._shared.axes import ALL_AXES, axes_of, axis_of, integer, spread
 from ._api import api, row
 from ._arguments import flag, function
 from ._binary import maximum, minimum
@@ -28,7 +28,6 @@ from ._promote import FLOATING, REAL, single, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
 _ndarray = np.ndarray
-_ALL = tuple(tuple(range(n)) for n in range(20))
 _sum = rd.sum.prim.bind  # type: ignore[attr-defined]
 _mean = rd.mean.prim.bind  # type: ignore[attr-defined]
 
@@ -73,7 +72,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     if dim is None and dtype is None and isinstance(input, Value):
         a = input._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _sum(input, axis=_ALL[a.ndim], keepdims=keepdim)
+            return _sum(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
     x = tensor_argument("sum", input)
     axes = _reduced("sum", x, dim, "dim")
     x = _widest(x) if dtype is None else _in_dtype("sum", x, dtype)
@@ -96,7 +95,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Any:
     if axis is None and isinstance(x, Value):
         a = x._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _mean(x, axis=_ALL[a.ndim], keepdims=keep_dims)
+            return _mean(x, axis=ALL_AXES[a.ndim], keepdims=keep_dims)
     x = tensor_argument("mean", x, "x")
     axes = _reduced("mean", x, axis)
     keep_dims = flag("mean", "keep_dims", keep_dims)

@@ -80,7 +80,8 @@ def flatten_method(self: Any, *axes: Any, order: str = "C", start_dim: int = 0, 
     return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
-ravel = function("ravel", "input: Tensor", lambda x: _reshaped("ravel", x, (-1,) if 0 not in shape_of(x) else (0,)),
+ravel = row("ravel", lambda input:
+    _reshaped("ravel", tensor_argument("ravel", input), (-1,) if 0 not in shape_of(input) else (0,)),
     "The elements in one axis.")  # fmt: skip
 expand_dims = function("expand_dims", "input_x: Tensor, axis: NewAxis", nm.expand_dims, "A new axis of length 1.")
 unsqueeze = function("unsqueeze", "input: Tensor, dim: NewAxis", nm.expand_dims, "A new axis of length 1.")

@@ -117,6 +117,12 @@ def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = No
     return sel.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
+@api("__round__", function=False)
+def rounded(self: Any, ndigits: int | None = None) -> Any:
+    """`round(x)`, to even where two are equally near."""
+    return round(self, decimals=ndigits or 0)
+
+
 @api(method=False)
 def polygamma(n: Any, input: Any) -> Any:
     """The n-th derivative of digamma; `n` is an int or an integer tensor with one element."""

@@ -25,6 +25,7 @@ from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
 from .._shared.registry import defined
 from ._api import FUNCTIONS, METHODS, api, in_place_form, row
+from ._arguments import function
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
 from ._elementwise import ANY, FLOATED, register, unary
 from ._promote import single, to_dtype
@@ -88,11 +89,8 @@ def round(x: Any, decimals: int = 0, name: Any = None) -> Any:
     return sel.rint(x) if decimals == 0 else sel.round_to(x, decimals=int(decimals))
 
 
-@api(in_place=True, out=True)
-def sign(x: Any, name: Any = None) -> Any:
-    """-1, 0 or 1 as an element is negative, zero or positive; `x / |x|` of complex ones."""
-    x = single("sign", x)
-    return ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False)
+sign = function("sign", "x: Tensor", lambda x: ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False),
+    "-1, 0 or 1 as an element is negative, zero or positive; `x / |x|` of complex ones.", in_place=True, out=True)  # fmt: skip
 
 
 @api()
@@ -111,11 +109,8 @@ def _negative(op: str, x: Any) -> Any:
     return x
 
 
-@api("neg", in_place=True)
-def neg(x: Any, name: Any = None) -> Any:
-    """`-x`; booleans stay as they are."""
-    x = single("neg", x)
-    return st.copy(x) if dtype_of(x).kind == "b" else ew.negative(x)
+neg = function("neg", "x: Tensor", lambda x: st.copy(x) if dtype_of(x).kind == "b" else ew.negative(x),
+    "`-x`; booleans stay as they are.", in_place=True)  # fmt: skip
 
 
 negative = row("negative", lambda x, name=None: ew.negative(_negative("negative", x)),
@@ -174,11 +169,8 @@ def logit(x: Any, eps: float | None = None, name: Any = None) -> Any:
     return special.logit(single("logit", x, FLOATED), eps=float(eps) if eps else None)
 
 
-@api()
-def stanh(x: Any, scale_a: float = 0.67, scale_b: float = 1.7159, name: Any = None) -> Any:
-    """`scale_b * tanh(scale_a * x)`, elementwise."""
-    x = single("stanh", x, FLOATED)
-    return ew.tanh(x * float(scale_a)) * float(scale_b)
+stanh = function("stanh", "x: Floated, scale_a: float = 0.67, scale_b: float = 1.7159",
+    lambda x, scale_a, scale_b: ew.tanh(x * scale_a) * scale_b, "`scale_b * tanh(scale_a * x)`, elementwise.")  # fmt: skip
 
 
 @api()
@@ -274,11 +266,8 @@ real = row("real", lambda x, name=None: st.real(_complex("real", x)), "The real 
 imag = row("imag", lambda x, name=None: st.imag(_complex("imag", x)), "The imaginary part of a complex tensor.")
 
 
-@api()
-def conj(x: Any, name: Any = None) -> Any:
-    """The complex conjugate of each element; real ones are their own."""
-    x = single("conj", x)
-    return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
+conj = function("conj", "x: Tensor", lambda x: st.conj(x) if dtype_of(x).kind == "c" else st.copy(x),
+    "The complex conjugate of each element; real ones are their own.")  # fmt: skip
 
 
 angle = row("angle", lambda x, name=None: ew.angle(single("angle", x, FLOATED)),
