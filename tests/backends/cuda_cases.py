@@ -606,6 +606,19 @@ def compiled_functions_run_as_they_are() -> None:
     assert v.grad.device == v.device
 
 
+def one_device_of_several_is_used_in_parallel() -> None:
+    model = nn.DataParallel(nn.Linear(3, 2).cuda(1))
+    assert model(torch.ones(2, 3)).device == torch.device("cuda:1")
+    torch.distributed.init_process_group("nccl", rank=0, world_size=1)
+    try:
+        with pytest.raises(NotImplementedError, match="on the CPU"):
+            torch.distributed.all_reduce(torch.ones(1, device="cuda"))
+        with pytest.raises(NotImplementedError, match="on the CPU"):
+            nn.parallel.DistributedDataParallel(nn.Linear(2, 2).cuda())
+    finally:
+        torch.distributed.destroy_process_group()
+
+
 def packed_sequences() -> None:
     results = []
     for where in ("cuda:1", "cpu"):

@@ -92,7 +92,7 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
             "both must be real or both complex"
         )
     if FOUND:
-        _, given = cls._policy.together(op, [output, given])
+        _, given = output._policy.together(op, [output, given])
     return given
 
 

@@ -32,11 +32,11 @@ class _State(threading.local):
 
     enabled = False
     """Whether it is in a region for the CPU that is switched on."""
-    dtype: dtype = _dtype.bfloat16
+    dtype: _dtype.dtype = _dtype.bfloat16
     cuda = False
     """Whether it is in a region for CUDA devices that is switched on."""
-    cuda_dtype: dtype = _dtype.float16
-    lowered: dtype = _dtype.bfloat16
+    cuda_dtype: _dtype.dtype = _dtype.float16
+    lowered: _dtype.dtype = _dtype.bfloat16
     """The lower precision of the function that is called now."""
     nesting = 0
     cache_enabled = True

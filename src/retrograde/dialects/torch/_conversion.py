@@ -67,7 +67,7 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     if d is not None and not isinstance(d, dtype):
         raise TypeError(f"to: dtype must be a torch dtype, got {d!r}")
     copy = copy or (len(rest) == 2 and rest[1])
-    if where is None or (where is CPU and type(self._a) is np.ndarray):
+    if where is None or ((where is CPU or where == "cpu") and type(self._a) is np.ndarray):
         return converted(self, d, copy)
     check_device("to", where)
     there = transferred(self, where)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled
+from ...core.arrays import on_host
 from ...core.batched import BatchedArray
 from ...core.node import Node
 from ...core.unwrap import concrete
@@ -130,6 +131,8 @@ def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
     if type(a) is BatchedArray and type(a.content) is _ndarray and a.dtype.itemsize == d.itemsize:
         return make(Tensor, BatchedArray(a.content.view(d.np), a.dim, a._level), None, a._level)
     if type(a) is not _ndarray:
+        if not on_host(x):
+            raise NotImplementedError(f"view: a tensor on {x.device} is not seen as another dtype; use x.cpu().view({d})")
         raise RuntimeError(f"view: inside a transform a tensor cannot be seen as dtype {d}")
     if a.itemsize != d.itemsize and not a.ndim:
         raise RuntimeError(f"view: a 0-d tensor cannot be seen as dtype {d}, whose elements have another size")
