@@ -98,9 +98,10 @@ for name in sys.argv[1:]:
         replay = Replay(record, Changes(), values, everything=True, widened=widened)
         assert not replay.lost, (name, replay.lost)
         arrays = [values.array(v) for v in range(len(record.values))]
-        largest = max(np.abs(a).max(initial=0) for a in arrays if a.dtype.kind == "f")
+        largest = max(np.abs(a[np.isfinite(a)]).max(initial=0) for a in arrays if a.dtype.kind == "f")
         for v, x in replay.new.items():
-            off = np.abs(as_wide(x) - as_wide(arrays[v])).max(initial=0)
+            p, q = as_wide(x), as_wide(arrays[v])
+            off = np.where(p == q, 0.0, np.abs(p - q)).max(initial=0)
             assert off <= (1e-6 if widened else 1e-5) * largest, (name, v, off)
 """
 
