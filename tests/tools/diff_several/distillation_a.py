@@ -16,7 +16,7 @@ x = torch.tensor(rng.normal(size=(7, 5)), dtype=torch.float32)
 y = torch.tensor(rng.integers(0, 4, 7))
 noise = torch.tensor(rng.normal(size=(7, 5)) * 0.1, dtype=torch.float32)
 opt = torch.optim.SGD(student.parameters(), lr=0.2)
-for step in range(3):
+for _ in range(3):
     s = student(x + noise)
     t = teacher(x).detach()
     soft = torch.softmax(t / 2.0, -1)

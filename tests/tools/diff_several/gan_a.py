@@ -1,7 +1,7 @@
 import numpy as np
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 rng = np.random.default_rng(8)
 G = nn.Sequential(nn.Linear(4, 12), nn.ReLU(), nn.Linear(12, 6))
@@ -11,7 +11,7 @@ with torch.no_grad():
         p.copy_(torch.tensor(rng.normal(size=tuple(p.shape)) * 0.3))
 og = torch.optim.Adam(G.parameters(), lr=2e-3, betas=(0.5, 0.999))
 od = torch.optim.Adam(D.parameters(), lr=2e-3, betas=(0.5, 0.999))
-for step in range(2):
+for _ in range(2):
     real = torch.tensor(rng.normal(size=(8, 6)), dtype=torch.float32)
     z = torch.tensor(rng.normal(size=(8, 4)), dtype=torch.float32)
     fake = G(z)

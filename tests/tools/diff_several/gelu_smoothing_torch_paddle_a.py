@@ -13,7 +13,7 @@ with torch.no_grad():
         p.copy_(torch.tensor(np.random.default_rng(i).normal(size=tuple(p.shape)) / 4))
 
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
-for step in range(5):
+for _ in range(5):
     scores = net(x)  # parts 1
     loss = nn.functional.cross_entropy(scores, y, label_smoothing=0.1)  # parts 2
     optimizer.zero_grad()

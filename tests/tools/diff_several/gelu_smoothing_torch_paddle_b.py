@@ -14,7 +14,7 @@ with paddle.no_grad():
         p.set_value(np.random.default_rng(i).normal(size=shape).astype("float32").T / 4)
 
 optimizer = paddle.optimizer.Adam(0.01, parameters=net.parameters())
-for step in range(5):
+for _ in range(5):
     scores = net(x)  # parts 1
     loss = nn.functional.cross_entropy(scores, y)  # parts 2
     loss.backward()

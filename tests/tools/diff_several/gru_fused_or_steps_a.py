@@ -11,7 +11,7 @@ with torch.no_grad():
 x = torch.tensor(rng.normal(size=(4, 6, 5)), dtype=torch.float32)
 y = torch.tensor(rng.integers(0, 3, (4,)))
 opt = torch.optim.SGD([*gru.parameters(), *out.parameters()], lr=0.1, momentum=0.9)
-for step in range(3):
+for _ in range(3):
     states, last = gru(x)
     feature = states.mean(dim=1)  # parts 1
     logits = out(feature)

@@ -29,7 +29,7 @@ def run(x):
 
 
 opt = torch.optim.SGD([*gru.parameters(), *out.parameters()], lr=0.1, momentum=0.9, nesterov=True)
-for step in range(3):
+for _ in range(3):
     states = run(x)
     feature = states.sum(dim=1)  # parts 1
     logits = out(feature)

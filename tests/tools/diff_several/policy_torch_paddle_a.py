@@ -15,7 +15,7 @@ old = torch.tensor(rng.normal(size=16) * 0.2 - 0.7, dtype=torch.float32)
 adv = torch.tensor(rng.normal(size=16), dtype=torch.float32)
 ret = torch.tensor(rng.normal(size=16), dtype=torch.float32)
 opt = torch.optim.Adam(params, lr=3e-3, eps=1e-5)
-for epoch in range(3):
+for _ in range(3):
     h = body(obs)
     logits = pi(h)
     logp_all = torch.log_softmax(logits, -1)

@@ -15,7 +15,7 @@ adv = paddle.to_tensor(rng.normal(size=16).astype("float32"))
 ret = paddle.to_tensor(rng.normal(size=16).astype("float32"))
 clip = nn.ClipGradByNorm(0.5)
 opt = paddle.optimizer.Adam(3e-3, epsilon=1e-5, parameters=params, grad_clip=clip)
-for epoch in range(3):
+for _ in range(3):
     h = body(obs)
     logits = pi(h)
     logp_all = nn.functional.log_softmax(logits, -1)

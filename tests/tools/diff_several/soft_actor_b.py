@@ -1,7 +1,7 @@
 import numpy as np
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 rng = np.random.default_rng(64)
 actor = nn.Linear(3, 4)

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 rng = np.random.default_rng(68)
 emb = nn.Embedding(15, 5, padding_idx=0)

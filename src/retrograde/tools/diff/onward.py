@@ -112,7 +112,7 @@ class Onward:
         """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
         finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
-        found = Found(alignment, finding, bad)
+        found = Found(alignment, finding)
         apart, elsewhere = self._known(found)
         if apart is None:
             shown = self._shown(alignment, finding, bad.title)
