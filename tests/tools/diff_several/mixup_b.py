@@ -12,7 +12,7 @@ x = torch.tensor(rng.normal(size=(12, 8)), dtype=torch.float32)
 y = torch.tensor(rng.integers(0, 4, 12))
 opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
 sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1.0, s / 3))
-for step in range(4):
+for _ in range(4):
     lam = float(rng.beta(0.5, 0.5))
     perm = torch.tensor(rng.permutation(12))
     mixed = lam * x + (1 - lam) * x[perm]
