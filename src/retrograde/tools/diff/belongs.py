@@ -17,7 +17,6 @@ from .events import Cotangent, Event, Gradient, Operation, Update, WithParameter
 from .forward import CUT, Finding
 from .history import operands
 from .replay import Changes
-from .results import BUFFER, Result
 from .rules import Rules
 from .side import Side
 
@@ -55,7 +54,6 @@ class Found:
 
     alignment: Alignment
     finding: Finding
-    result: Result
 
     @functools.cached_property
     def identity(self) -> object:
@@ -173,12 +171,6 @@ def _pulled(side: Side, number: int) -> int:
     run = side.begins(begun).run
     return next((e.operation for n in range(number - 1, begun, -1)
                  if isinstance(e := side.events[n], Cotangent) and e.run == run), -1)  # fmt: skip
-
-
-@BELONGINGS
-def its_buffer(one: Apart, found: Found) -> bool | None:
-    """What the same lines do to a buffer."""
-    return (found.result.kind == BUFFER and found.pair in one.pairs) or None
 
 
 @BELONGINGS

@@ -112,7 +112,7 @@ class Onward:
         """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
         finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
-        found = Found(alignment, finding, bad)
+        found = Found(alignment, finding)
         apart, elsewhere = self._known(found)
         if apart is None:
             shown = self._shown(alignment, finding, bad.title)
@@ -128,7 +128,7 @@ class Onward:
         if "backward pass" in finding.reason and len(alignment.a.passes) != len(alignment.b.passes):
             self.notes.append("the programs run different numbers of backward passes: what comes after that is not looked at")
             return False
-        repairs = Repairs(alignment, explanation, len(self._b.values))
+        repairs = Repairs(alignment, explanation, self._b)
         met = (key(bad), finding.events)
         changes = Changes() if met in self._tried else repairs.after(finding, bad)
         self._tried.add(met)

@@ -22,6 +22,7 @@ from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
 from .history import operands
+from .record import Record
 from .replay import Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
@@ -43,9 +44,9 @@ END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
 class Repairs:
     """What follows from one finding about the records in an alignment."""
 
-    def __init__(self, alignment: Alignment, explanation: Explanation, known: int) -> None:
-        """known: how many values B's own record has; later ones stand for what was put in their place."""
-        self._known = known
+    def __init__(self, alignment: Alignment, explanation: Explanation, own: Record) -> None:
+        """own: B's own record; values that it does not have stand for what was put in their place."""
+        self._own, self._known = own, len(own.values)
         self.touched: set[tuple[Side, int]] = set()
         """The events that have been passed over."""
         self.loose = False
@@ -444,7 +445,7 @@ class Repairs:
                 return run, UNKNOWN, n
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
-                if e.name in ARRANGING or not is_telling(array):
+                if e.name in ARRANGING or array.dtype.kind not in "fc" or not is_telling(array):
                     continue
                 if any(x is not None and same_bits(x, array) for x in arrays):  # it changes nothing here, which proves nothing
                     continue
@@ -537,8 +538,8 @@ class Repairs:
             if any((type(e), e.name, e.line) != (type(f), f.name, f.line) for e, f in ((mine, x), (theirs, y))):
                 continue
             order = self._order(mine.ins[0], theirs.ins[0])
-            where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1)
-                     if theirs.ins[i] < self._known and (not i or vb not in self.alignment.noise)]  # fmt: skip
+            read = self._own.events[n].ins
+            where = [(read[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
             outs = zip(mine.outs, theirs.outs) if mine.name == theirs.name else ((va, vb),)
             for k, (p, q) in enumerate(outs):
                 if self.a.values.size(p) == self.b.values.size(q):

@@ -51,7 +51,8 @@ class Force:
     order: tuple[int, ...] | None = None
     """The order in which its axes are taken, if it lies otherwise there."""
     where: Sequence[tuple[int, int]] = ()
-    """It is put there only where these values (of this record, as computed anew) are those of the other program."""
+    """It is put there only where these values (of this record, as computed anew, or what is read in their place) are those of the
+    other program."""
     more: Sequence[int] = ()
     """Values that are added to it."""
 
@@ -154,12 +155,14 @@ class Replay:
                 self._ended.add(e.run)
         for output, value in enumerate(e.outs):
             force = self._changes.results.get((number, output))
-            if force is not None and self._holds(force) and self._force(value, force):
+            if force is not None and self._holds(force, number) and self._force(value, force):
                 self.assumed[value] = force.value
         self._made.update(e.outs)
 
-    def _holds(self, force: Force) -> bool:
-        for value, known in force.where:
+    def _holds(self, force: Force, number: int) -> bool:
+        read = dict(zip(self._original.events[number].ins, self._events[number].ins))
+        for own, known in force.where:
+            value = read.get(own, own)
             have, wanted = self.array(value), self._other.array(known)
             if have is None or wanted is None or have.size != wanted.size:
                 return False
@@ -201,7 +204,7 @@ class Replay:
         ins = list(e.ins)
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
-            if force is not None and self._holds(force):
+            if force is not None and self._holds(force, number):
                 self._kept.append(self._kept[value])
                 if self._force(len(self._kept) - 1, force):
                     ins[position] = len(self._kept) - 1
