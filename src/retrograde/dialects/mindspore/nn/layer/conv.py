@@ -87,7 +87,8 @@ class _Conv(Cell):
         channels = x.shape[1 if self.format == self._format else -1]
         if channels != self.in_channels:
             raise (ValueError if self._axes == 3 else RuntimeError)(
-                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}"
+                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}; "
+                f"make the layer with in_channels={channels}, or move the channels to axis {1 if self.format == self._format else -1}"
             )
 
     def construct(self, x: Any) -> Any:
