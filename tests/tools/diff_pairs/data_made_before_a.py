@@ -6,7 +6,7 @@ torch.manual_seed(11)
 policy = nn.Sequential(nn.Linear(4, 10), nn.Tanh(), nn.Linear(10, 3))
 opt = torch.optim.Adam(policy.parameters(), lr=1e-2)
 gamma = 0.9
-for episode in range(2):
+for _episode in range(2):
     state = torch.zeros(4)
     logps, rewards = [], []
     for t in range(6):

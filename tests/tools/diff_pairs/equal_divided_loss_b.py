@@ -1,6 +1,5 @@
 import torch
 from torch import nn
-from torch.distributions import Normal, kl_divergence
 
 torch.manual_seed(37)
 enc, dec = nn.Linear(5, 4), nn.Linear(2, 5)

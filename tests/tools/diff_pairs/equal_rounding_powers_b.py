@@ -1,4 +1,5 @@
 import torch
+
 torch.manual_seed(9)
 a = torch.tensor(0.97, requires_grad=True)
 x = torch.randn(80)

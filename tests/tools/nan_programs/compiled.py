@@ -1,4 +1,6 @@
 import retrograde as rg
+
+
 @rg.jit
 def f(x):
     y = rg.log(x - 1.0)  # begins here

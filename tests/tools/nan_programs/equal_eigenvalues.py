@@ -1,4 +1,5 @@
 import torch
+
 A = torch.eye(3).requires_grad_()
 S = A @ A.T
 w, v = torch.linalg.eigh(S)  # begins here

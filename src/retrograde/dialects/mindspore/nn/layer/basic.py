@@ -73,7 +73,10 @@ class Dense(Cell):
     def construct(self, x: Any) -> Any:
         tensor_argument("Dense", x, "the input")
         if x.ndim == 0 or x.shape[-1] != self.in_channels:
-            raise ValueError(f"Dense: the last axis of the input must have {self.in_channels} elements, got shape {x.shape}")
+            raise ValueError(
+                f"Dense: the last axis of the input must have {self.in_channels} elements (in_channels), got shape {x.shape}; "
+                "make the layer with as many as it has, or move the features to the last axis"
+            )
         if x.dtype is not self.weight.dtype:
             raise TypeError(f"Dense: the input is {x.dtype}, the weight {self.weight.dtype}; use astype()")
         y = project(x, self.weight) if self.bias is None else affine(x, self.weight, self.bias)
