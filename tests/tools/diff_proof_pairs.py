@@ -15,6 +15,7 @@ image = torch.rand(2, 3, 6, 6)
 filters = (torch.rand(4, 3, 3, 3) - 0.5).requires_grad_()
 n = torch.rand(5, 3)
 h = x @ w
+g = (x + 0.4) @ w
 """
 END = """
 loss = (out * torch.arange(1, out.numel() + 1).reshape(out.shape) * 0.1).sum()
@@ -99,6 +100,15 @@ EQUAL = {
 }
 
 HERE_ONLY = {
+    "relu_of_positive": ("torch.relu(g)", "g"),
+    "clip_not_active": ("g.clamp(max=100.0)", "g"),
+    "absolute_of_positive": ("g.abs()", "g"),
+    "branch_not_taken": ("torch.where(g > 0, g, 2 * g)", "g"),
+    "maximum_with_negative": ("torch.maximum(g, -g)", "g"),
+    "sign_of_positive": ("g * torch.sign(g)", "g"),
+    "root_of_square": ("torch.sqrt(g * g)", "g"),
+    "clip_for_relu": ("g.clamp(0.0, 9.0)", "torch.relu(g)"),
+    "norm_above_epsilon": ("F.normalize(g, dim=1)", "g / g.norm(dim=1, keepdim=True)"),
     "zeros_from_data": ("h + torch.tensor(np.zeros(3), dtype=torch.float32)", "h"),
     "ones_from_data": ("h * torch.tensor(np.ones(3), dtype=torch.float32)", "h"),
     "range_from_data": ("h[torch.tensor(np.array([0, 1, 2]))]", "h[:3]"),

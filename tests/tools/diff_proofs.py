@@ -1,5 +1,6 @@
 """Says of pairs of short programs whether they are proven to be the same: `diff_proofs.py FOLDER` reads NAME_a.py and NAME_b.py
-there and prints for each name whether it is proven, and what is wrong with the proof if something is, as JSON."""
+there and prints for each name whether it is proven, and what is wrong with the proof if something is, and
+whether they compute the same here, as JSON."""
 
 import json
 import sys
@@ -25,7 +26,8 @@ def main(folder):
         alignment = align(a, b, LeafPairs(a, b))
         results = Judgement(alignment).results
         found = Prover(alignment).prove(results)
-        answers[name] = [found.proven, check(found, alignment, results) if found.proven else sorted(found.operations)]
+        same = all(result.distance is not None and result.distance.relative < 1e-5 for result in results)
+        answers[name] = [found.proven, check(found, alignment, results) if found.proven else sorted(found.operations), same]
     print(json.dumps(answers))
 
 
