@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-_MAKERS = {name: "filled" for name in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like")} | {"arange": "range"}
+_MAKERS = dict.fromkeys(("zeros", "ones", "full", "zeros_like", "ones_like", "full_like"), "filled") | {
+    "arange": "range"
+}
 _MAKERS["copy"] = ""
 """NumPy's functions, and what an array of theirs is; a copy is what it is made of."""
 _WHERE = ("retrograde.dialects.", "retrograde.learn.", "retrograde.tensor.")
@@ -34,7 +36,9 @@ class Constants:
             self._before[name] = getattr(np, name)
             setattr(np, name, self._noting(self._before[name], _MAKERS[name]))
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for name, f in self._before.items():
             setattr(np, name, f)
 

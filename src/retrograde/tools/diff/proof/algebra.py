@@ -44,10 +44,11 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {
     "add": Rule("terms are added monomial by monomial", "reals"),
     "mul": Rule("products are distributed over sums", "reals"),
-    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for its "
-                  "first coefficient", "where both sides are defined: bases of roots are not negative"),
-    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a; exp(a - inf) = 0", "reals, a > 0 under a logarithm; a number of -1e8 "
-                "or below is written for minus infinity, beside which a is small"),
+    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for "
+                  "its first coefficient; 1/(1 + exp(a)) = sigmoid(-a)",
+                  "where both sides are defined: bases of roots are not negative"),
+    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a; exp(a - inf) = 0", "reals, a > 0 under a logarithm; a number of "
+                "-1e8 or below is written for minus infinity, beside which a is small"),
     "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
     "function": Rule("odd and even functions take the sign out; sigmoid(-a) = 1 - sigmoid(a); f(-a) = f(a) - a for softplus and "
                      "max(a, 0), which takes a factor out", "reals"),
@@ -57,7 +58,7 @@ RULES: dict[str, Rule] = {
                 "the divisor of a quotient divides the length of the axis"),
     "top": Rule("the largest element over an index; max(a + c) = max(a) + c where c does not have the index", "reals"),
     "case": Rule("a condition on indices is a factor of 1 or 0: what always holds is left out, an equation is put in; "
-                 "neighbouring cases with the same factor, or with factors of one form, are one; functions are taken case by case",
+                 "neighbours with the same factor, or with factors of one form, are one; functions are taken case by case",
                  "whole numbers", "cases lie within the lengths of the axes"),
     "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
     "stop": Rule("a function of what is stopped is stopped; what has no derivative anyway is not changed", "values, derivatives"),
@@ -79,7 +80,9 @@ END = "from the end of "
 FAR = 100.0
 """The exponential of a number beyond is not computed."""
 
-FLAT = frozenset(("positive", "nonzero", "greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign"))
+FLAT = frozenset(
+    ("positive", "nonzero", "greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign")
+)
 """Functions without a derivative, or of which it is 0."""
 
 
@@ -146,7 +149,8 @@ class Algebra:
         """Tensors of labels -> of which places it is known between what they lie, or what else they are: an operation of one of
         the programs refuses others."""
         self.names: set[Any] = set()
-        """What operations have within that may be a value of the other program: in the first of its layouts, shape and term."""
+        """What was taken for one value before, and may be computed at another place, too: in the first of its layouts, shape and
+        term."""
         self.noted: set[Any] = set()
         """The same, found in this round, for the next one."""
         self.begun: dict[Any, list[Any]] = {}
@@ -861,7 +865,8 @@ class Algebra:
         if len(terms) == 1:
             ((m, c),) = terms.items()
             if c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.factors[m[0][0]][0] == "at":
-                return self.factors[m[0][0]][1:]  # type: ignore[no-any-return]
+                found: tuple[Any, tuple[Index, ...]] = self.factors[m[0][0]][1:]
+                return found
         return None
 
     def limit(self, p: int, low: int, high: int, other: int | None = None) -> None:
@@ -1012,7 +1017,9 @@ class Algebra:
                 runs[-1][1] = high
             else:
                 runs.append([low, high, c])
-        base = runs[-1][2] if runs[0][0] == least and runs[-1][1] == most + 1 and _same(runs[0][2], runs[-1][2]) else 0.0
+        base = (
+            runs[-1][2] if runs[0][0] == least and runs[-1][1] == most + 1 and _same(runs[0][2], runs[-1][2]) else 0.0
+        )
         # what holds for all but some is said of all, and of these
         runs = [[low, high, c - base] for low, high, c in runs if not _same(c, base)]
         runs += [[least, most + 1, base]] if base else []
@@ -1053,7 +1060,7 @@ class Algebra:
                     c = found.pop(m)
                     found.pop(n)
                     case = self._interval(x, min(at, low), max(at + 1, high))
-                    joined = form if case is True else tuple(sorted([*form, (self.factor("case", *case), 1.0)]))
+                    joined = form if isinstance(case, bool) else tuple(sorted([*form, (self.factor("case", *case), 1.0)]))
                     found[joined] = found.get(joined, 0.0) + c
                     return found
         return None

@@ -1,9 +1,9 @@
 """Checks a proof without the code that found it.
 
-Every application of a rule is an equation, and is looked at by itself: the rule must be one of RULES, and both sides must have the
-same value at random points, for random tensors of the sizes that are there, of positive numbers and of both signs. Two different
-analytic functions agree at a random point with probability 0. Then both records are walked through once more with an algebra that
-can only look up equations that have been checked; the results have to come out the same.
+Every application of a rule is an equation, and is looked at by itself: the rule must be one of RULES, and both sides must have
+the same value at random points, for random tensors of positive numbers and of both signs. Two different analytic functions agree
+at a random point with probability 0. Then both records are walked through once more with an algebra that can only look up
+equations that have been checked; the results have to come out the same.
 """
 
 from __future__ import annotations
@@ -20,21 +20,16 @@ from ..results import Result
 from .algebra import RULES, Algebra, Index, Step, TooLarge, applied
 from .prove import Proof, Prover
 
-POINTS = 20
-"""At how many points equations are looked at."""
-
-WORK = 1 << 21
-"""How many elements are summed over for one factor at most; the fewer points where sums are long."""
+POINTS, WORK = 20, 1 << 21
+"""At how many points equations are looked at, and how many elements are summed over for one factor at most."""
 
 
 def check(proof: Proof, alignment: Alignment, results: Sequence[Result]) -> str:
     """What is wrong with a proof; "" for one that holds."""
     looks = [Look(proof.algebra, signed) for signed in (False, True)]
     wrong = next(filter(None, (wrong_step(looks, step) for step in proof.algebra.steps.values())), "")
-    if wrong:
-        return wrong
-    again = Prover(alignment, Checked(proof.algebra)).prove(results)
-    return "" if again.proven else "the equations do not add up to the result"
+    again = wrong or Prover(alignment, Checked(proof.algebra)).prove(results)
+    return again if isinstance(again, str) else "" if again.proven else "the equations do not add up to the result"
 
 
 class Checked(Algebra):
@@ -48,7 +43,7 @@ class Checked(Algebra):
 
     def _logged(self, rule: str, *arguments: Any) -> Any:
         step = self.steps.get((rule, *arguments))
-        if step is None:  # nothing is known of it
+        if step is None:
             raise TooLarge
         return step.result
 
@@ -83,9 +78,8 @@ class Look:
     """The values of terms, for tensors that are given or random, at points that are given or random."""
 
     def __init__(self, algebra: Algebra, signed: bool, points: int = POINTS) -> None:
-        self._algebra, self._signed = algebra, signed
+        self._algebra, self._signed, self.start = algebra, signed, Env({}, 0, points, ())
         self._places: dict[Any, np.ndarray] = {}
-        self.start = Env({}, 0, points, ())
         self._known: dict[Any, np.ndarray] = {}
         self._chance = np.random.default_rng(int(signed))
         self._near = self._chance.integers(0, 1 << 30, points)
@@ -100,15 +94,13 @@ class Look:
             return self.term(arguments[0], Env(over, 0, start.points, None))
         if rule == "case":
             return np.asarray(self._case(start, *arguments) * 1.0)
-        values = [self.term(p, start) if isinstance(p, int) else p for p in arguments]
-        return np.asarray(applied(values[0], values[1:]) if rule == "function" else _LEFT[rule](*values))
+        if rule == "function":
+            return applied(arguments[0], [self.term(p, start) for p in arguments[1:]])
+        return np.asarray(_LEFT[rule](*(self.term(p, start) if isinstance(p, int) else p for p in arguments)))
 
     def term(self, p: int, env: Env) -> np.ndarray:
         """The value of a term."""
-        total: Any = np.float64(0.0)
-        for m, c in self._algebra.terms[p].items():
-            total = total + c * self._monomial(m, env)
-        return np.asarray(total)
+        return np.asarray(sum((c * self._monomial(m, env) for m, c in self._algebra.terms[p].items()), np.float64(0.0)))
 
     def _monomial(self, m: tuple[Any, ...], env: Env) -> Any:
         value, cases = np.float64(1.0), True  # type: Any, Any
@@ -124,29 +116,24 @@ class Look:
         if env.over and self._algebra.free(f).isdisjoint(env.over):
             value = np.asarray(self._factor(f, self.start._replace(points=env.points)))
             return value.reshape(value.shape + (1,) * env.axes) if value.ndim else value
-        known = None if env.key is None else self._known.get((f, env.key, env.points))
+        key = (f, env.key, env.points)
+        known = self._known.get(key)
         if known is None:
             known = np.asarray(self._computed(f, env))
             if env.key is not None and known.size <= WORK >> 6:
-                self._known[f, env.key, env.points] = known
+                self._known[key] = known
         return known
 
     def _computed(self, f: int, env: Env) -> Any:
         kind, *rest = self._algebra.factors[f]
-        if kind == "at":
-            return self._element(rest[0], [self._index(x, env) for x in rest[1]])
+        if kind in ("at", "infinite"):
+            return np.float64(np.inf) if kind == "infinite" else self._element(rest[0], [self._index(x, env) for x in rest[1]])
         if kind == "exp":
             return np.exp(self._monomial(rest[0], env))
         if kind == "function":
             return applied(rest[0], [self.term(p, env) for p in rest[1:]])
-        if kind in ("case", "power", "infinite"):
-            return (
-                self._case(env, *rest)
-                if kind == "case"
-                else self.term(rest[0], env)
-                if kind == "power"
-                else np.float64(np.inf)
-            )
+        if kind in ("case", "power"):
+            return self._case(env, *rest) if kind == "case" else self.term(rest[0], env)
         inner = self._monomial if kind == "sum" else self.term
         return self._reduced(kind, rest[0], lambda env: inner(rest[1], env), env)
 
@@ -180,8 +167,7 @@ class Look:
         total: Any = np.asarray(x[0])
         for atom, k in x[1]:
             if atom[0] in ("div", "mod"):
-                inner = self._index(atom[1], env)
-                value = inner // atom[2] if atom[0] == "div" else inner % atom[2]
+                value = (np.floor_divide if atom[0] == "div" else np.mod)(self._index(atom[1], env), atom[2])
             elif atom[0] == "value":
                 value = np.rint(np.nan_to_num(self.term(atom[1], env))).astype(int)
             elif atom in env.over:
@@ -192,8 +178,7 @@ class Look:
         return np.asarray(total)
 
     def _case(self, env: Env, x: Index, low: float, high: float) -> Any:
-        place = self._index(x, env)
-        return (low <= place) & (place < high)
+        return (low <= (place := self._index(x, env))) & (place < high)
 
     def _element(self, tensor: Any, indices: Sequence[np.ndarray]) -> Any:
         if tensor == "count":
@@ -204,8 +189,8 @@ class Look:
         for k, i in enumerate(indices):
             phase = phase + i * math.sqrt(5.0 + 3.0 * k) + (i * i) * 0.37 * (k + 1)
         if tensor in self._algebra.whole:  # labels, of those that there may be
-            ends = [entry[1:3] for entry in self._algebra.limits.get(tensor, ())] or [(-2, 8)]
-            low, high = max(low for low, _ in ends), min(high for _, high in ends)
+            ends = [(low, high) for _, low, high, _ in self._algebra.limits.get(tensor, [((), -2, 8, None)])]
+            low, high = max(ends)[0], min(high for _, high in ends)
             return np.floor(low + (high - low) * (0.5 + 0.499 * np.sin(phase)))
         return 0.9 * np.sin(phase) if self._signed else 1.0 + 0.6 * np.sin(phase)
 

@@ -15,7 +15,16 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {**BASIC, **PIECES, **LAYERS}
 SEVERAL = frozenset(("split", "unstack", "normalize_stats", "lstm_layer", "gru_layer", "lstm_states", "lstm_pointwise"))
 """Those that have definitions for all of their results."""
 
-SHAPED = SEVERAL | {"getitem", "advanced_index", "convolve", "convolve_transpose", "im2col", "sliding_windows", "avg_pool", "max_pool"}
+SHAPED = SEVERAL | {
+    "getitem",
+    "advanced_index",
+    "convolve",
+    "convolve_transpose",
+    "im2col",
+    "sliding_windows",
+    "avg_pool",
+    "max_pool",
+}
 """Those that are told the shape of their result."""
 
 

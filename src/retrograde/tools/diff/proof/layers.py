@@ -296,8 +296,8 @@ def _from_input(m: Meaning, x: Tensor, w: Tensor) -> Tensor:
     return m.matmul(x, m.transposed(w))
 
 
-def _lstm_states(m: Meaning, x: Tensor, h: Tensor, c: Tensor, w_in: Tensor, w: Tensor, b: Tensor | None = None, *, backwards: bool,
-                 every: bool, output: int, out_shape: Any) -> Tensor:  # fmt: skip
+def _lstm_states(m: Meaning, x: Tensor, h: Tensor, c: Tensor, w_in: Tensor, w: Tensor, b: Tensor | None = None, *,
+                 backwards: bool, every: bool, output: int, out_shape: Any) -> Tensor:  # fmt: skip
     found = _lstm_layer(m, _from_input(m, x, w_in), h, c, w, b, backwards=backwards, output=output, out_shape=out_shape)
     return found if every or not output else _at_step(m, found, 0 if backwards else x.shape[0] - 1)
 
@@ -318,13 +318,15 @@ def _gru_pointwise(m: Meaning, x: Tensor, own: Tensor, h: Tensor) -> Tensor:
 
 LAYERS: dict[str, Callable[..., Any]] = {
     "maximum": _extreme("maximum", _larger), "minimum": _extreme("minimum", _smaller),
-    "clip": _unary(_clip), "hardtanh": _unary(_clip), "clip_by": _clip_by, "elu": _unary(_elu), "celu": _unary(_celu), "glu": _glu,
+    "clip": _unary(_clip), "hardtanh": _unary(_clip), "clip_by": _clip_by, "elu": _unary(_elu), "celu": _unary(_celu),
+    "glu": _glu,
     "log1p": _unary(lambda m, p: m.algebra.log(m.algebra.add(p, _one(m)))),
     "expm1": _unary(lambda m, p: m.algebra.subtract(m.algebra.exp(p), _one(m))),
     "exp2": _unary(lambda m, p: m.algebra.exp(m.scaled(p, math.log(2)))),
     "log2": _unary(lambda m, p: m.scaled(m.algebra.log(p), 1 / math.log(2))),
     "log10": _unary(lambda m, p: m.scaled(m.algebra.log(p), 1 / math.log(10))),
-    "expit": _unary(_sigmoid), "log_sigmoid": _unary(lambda m, p: m.scaled(m.algebra.function("softplus", m.scaled(p, -1.0)), -1.0)),
+    "expit": _unary(_sigmoid),
+    "log_sigmoid": _unary(lambda m, p: m.scaled(m.algebra.function("softplus", m.scaled(p, -1.0)), -1.0)),
     "power": _binary(_power), "logaddexp": _binary(_logaddexp),
     "subtract_scaled": lambda m, x, y, *, alpha: m.plus(x, Tensor(y.shape, m.scaled(y.term, -alpha))),
     "add_product": lambda m, x, y, z, *, value: m.plus(x, m.elementwise(lambda p, q: m.scaled(m.algebra.mul(p, q), value), y, z)),

@@ -167,7 +167,8 @@ def _diagonal(m: Meaning, x: Tensor, *, offset: int, axis1: int, axis2: int) -> 
     *rest, along = m.axes(shape)
     left = iter(rest)
     places = [plus((along, 1), (_number(max(0, -offset)), 1)) if a == axis1 else
-              plus((along, 1), (_number(max(0, offset)), 1)) if a == axis2 else next(left) for a in range(len(x.shape))]  # fmt: skip
+              plus((along, 1), (_number(max(0, offset)), 1)) if a == axis2 else next(left)
+              for a in range(len(x.shape))]  # fmt: skip
     return Tensor(shape, m.at(x, places))
 
 
@@ -492,7 +493,15 @@ def _sliding_windows(
 
 
 def _pool(
-    m: Meaning, x: Tensor, reduce: Callable[[int, Any], int], *, kernel: Any, stride: Any, padding: Any, out_shape: Any, **_: Any
+    m: Meaning,
+    x: Tensor,
+    reduce: Callable[[int, Any], int],
+    *,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    out_shape: Any,
+    **_: Any,
 ) -> int:
     places, taps = _places(m, kernel, stride, padding, out_shape)
     found = m.at(x, [*m.axes(out_shape)[: -len(kernel)], *places])
@@ -512,12 +521,23 @@ def _places(m: Meaning, kernel: Any, stride: Any, padding: Any, out_shape: Any) 
 
 
 def _avg_pool(
-    m: Meaning, x: Tensor, *, kernel: Any, stride: Any, padding: Any, counted: Any, divisor: Any, out_shape: Any, output: int
+    m: Meaning,
+    x: Tensor,
+    *,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    counted: Any,
+    divisor: Any,
+    out_shape: Any,
+    output: int,
 ) -> Tensor:
     total = _pool(m, x, m.algebra.sum, kernel=kernel, stride=stride, padding=padding, out_shape=out_shape)
     count = m.algebra.number(float(divisor or 1))
     if divisor is None:
-        for place, tap, n, (low, high) in zip(*_places(m, kernel, stride, padding, out_shape), x.shape[-len(kernel) :], counted):
+        for place, tap, n, (low, high) in zip(
+            *_places(m, kernel, stride, padding, out_shape), x.shape[-len(kernel) :], counted
+        ):
             inside = m.algebra.case(place, -low, n + high)
             count = m.algebra.mul(count, m.algebra.sum(inside, tap) if tap[2] > 1 else inside)
     return Tensor(tuple(out_shape), m.algebra.divide(total, count))
@@ -530,8 +550,8 @@ def _max_pool(m: Meaning, x: Tensor, *, padding: Any, dilation: Any, **options: 
 
 
 def _convolve_transpose(
-    m: Meaning, y: Tensor, w: Tensor, b: Tensor | None = None, *, size: Any, stride: Any, padding: Any, dilation: Any, groups: int,
-    out_shape: Any, output: int,
+    m: Meaning, y: Tensor, w: Tensor, b: Tensor | None = None, *, size: Any, stride: Any, padding: Any, dilation: Any,
+    groups: int, out_shape: Any, output: int,
 ) -> Tensor:  # fmt: skip
     """Each element times the kernel, put where a convolution would have read."""
     own = m.axes(out_shape)
@@ -571,12 +591,14 @@ PIECES: dict[str, Callable[..., Any]] = {
     "roll": _roll, "flip": _flip, "repeat_elements": _repeat_elements, "tile": _tile, "tril": _triangle(True),
     "triu": _triangle(False), "diagonal": _diagonal, "diagonal_embed": _diagonal_embed, "trace": _trace, "cumsum": _cumsum,
     **{name: compared(name) for name in ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal")},
-    "where": _where, "keep": _kept, "drop": _dropped, "logical_and": _logical(lambda m, p, q: m.algebra.mul(p, q)), "logical_or": _logical(_or),
+    "where": _where, "keep": _kept, "drop": _dropped, "logical_and": _logical(lambda m, p, q: m.algebra.mul(p, q)),
+    "logical_or": _logical(_or),
     "logical_not": _logical(_not), "bitwise_and": _logical(lambda m, p, q: m.algebra.mul(p, q)), "bitwise_or": _logical(_or),
     "bitwise_not": _logical(_not), "one_hot": _one_hot, "embedding": _embedding, "take": _take,
     "take_along_axis": _take_along_axis, "advanced_index": _advanced_index, "index_put": _index_put,
     "advanced_add": _advanced_add, "take_add": _take_add, "along_add": _along_add, "scatter_add": _scatter_add,
-    "convolve": convolve, "convolve_transpose": _convolve_transpose, "im2col": _im2col, "sliding_windows": _sliding_windows, "avg_pool": _avg_pool, "max_pool": _max_pool,
+    "convolve": convolve, "convolve_transpose": _convolve_transpose, "im2col": _im2col,
+    "sliding_windows": _sliding_windows, "avg_pool": _avg_pool, "max_pool": _max_pool,
     "einsum": _einsum,
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""

@@ -141,6 +141,7 @@ class Prover:
         first, back = self._first_layout(x)
         if side.matched(value):
             self._cuts[side, value] = (first.term, first.shape)
+            self.algebra.noted.add((first.shape, first.term))
         elif (first.shape, first.term) not in names:
             return x
         return back(self._standing(first))
@@ -188,7 +189,9 @@ class Prover:
         inner = x if sizes == list(x.shape) else self.meaning.reshaped(x, sizes)
         own = tuple(range(len(sizes)))
         orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
-        first, order = min(((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
+        first, order = min(
+            ((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape)
+        )
 
         def back(y: Tensor) -> Tensor:
             y = self._seen(y, [order.index(k) for k in range(len(order))])
