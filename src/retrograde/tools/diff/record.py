@@ -291,7 +291,7 @@ class Recorder(Observer):
 
     def _summary(self, a: np.ndarray) -> list[float]:
         """What is kept of a value that is not kept whole: with the values of a record, what tells whether it has changed."""
-        return [float(zlib.crc32(bits_of(a)))] if self._valueless else digest(a)
+        return [float(zlib.crc32(bits_of(a).data))] if self._valueless else digest(a)
 
     def _put(self, a: np.ndarray) -> int:
         """Put an array's bytes behind those that are kept already; gives where they are."""
