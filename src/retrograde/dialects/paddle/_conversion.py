@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as _copy
+import math
 from typing import Any
 
 import numpy as np
@@ -479,7 +480,7 @@ _is_kind("is_integer", "1", "an integer one")
 _is_kind("is_complex", "3", "complex")
 
 
-numel = function("numel", "x: Given", lambda x: from_array(np.asarray(int(np.prod(shape_of(x), dtype=np.int64)))),
+numel = function("numel", "x: Given", lambda x: from_array(np.asarray(math.prod(shape_of(x)))),
     "The number of elements as a 0-d tensor.")  # fmt: skip
 rank = unnamed("rank", "input: Given", lambda x: from_array(np.asarray(len(shape_of(x)), np.int32)),
     "The number of axes as a 0-d tensor.")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -216,7 +217,7 @@ def _jacobian_row(
     y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[Tensor, ...]:
     shape = tuple(shape_of(y))
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
         found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
