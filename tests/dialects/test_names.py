@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
+import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,4 +104,20 @@ def test_what_is_asked_of_a_module_is_there(dialect: str) -> None:
             for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
             if n.value.id not in own and (n.value.id, n.attr) in slips
         ]  # fmt: skip
+    assert not missing
+
+
+@pytest.mark.parametrize("dialect", ["torch", "paddle", "mindspore"])
+def test_what_functions_import_is_there(dialect: str) -> None:
+    missing = []
+    for path in (path for path in FILES if name_of(path).startswith(dialect)):
+        package = ".".join(("retrograde.dialects", *path.relative_to(ROOT).parts[:-1]))
+        for place, names in re.findall(r"^ +from (\.[\w.]*) import ([\w, ]+)$", path.read_text(), re.M):
+            module = importlib.import_module(place, package) if place.strip(".") else importlib.import_module(
+                importlib.util.resolve_name(place, package))  # fmt: skip
+            missing += [
+                f"{name_of(path)}: {module.__name__}.{name}"
+                for name in (name.split()[0] for name in names.split(", "))
+                if not hasattr(module, name) and importlib.util.find_spec(f"{module.__name__}.{name}") is None
+            ]
     assert not missing

@@ -253,9 +253,7 @@ def constant_like(array: np.ndarray) -> Any:
 @api(method=False)
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Any:
     """x above 0, below it x times a random factor in [lower, upper)."""
-    from ...ops.activation import prelu
-
     x = single("rrelu", input, FLOATING)
     if not 0 <= lower <= upper <= 1:
         raise ValueError(f"rrelu: wanted 0 <= lower <= upper <= 1, got {lower} and {upper}")
-    return prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))
+    return act.prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))

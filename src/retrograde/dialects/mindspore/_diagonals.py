@@ -215,7 +215,5 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return x + triangular.diagonal_embed(change, shape=tuple(shape_of(x)), offset=offset, axis1=a, axis2=b)
 
 
-@api(method=False)
-def vander(x: Any, N: Any = None) -> Any:
-    """The powers of a vector, falling, as columns."""
-    return nps.vander(ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N))
+vander = row("vander", lambda x, N=None: nps.vander(ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N)),
+    "The powers of a vector, falling, as columns.", method=False)  # fmt: skip

@@ -386,10 +386,8 @@ def where(condition: Any, input: Any, other: Any) -> Any:
     return sel.where(condition, to_dtype(input, d), to_dtype(other, d))
 
 
-@api("where", function=False)
-def where_method(self: Any, condition: Any, y: Any = None, other: Any = None) -> Any:
-    """This tensor where the condition is true, the other elsewhere."""
-    return where(condition, self, other if y is None else y)
+where_method = row("where", lambda self, condition, y=None, other=None: where(condition, self, other if y is None else y),
+    "This tensor where the condition is true, the other elsewhere.", function=False)  # fmt: skip
 
 
 @api(method=False)

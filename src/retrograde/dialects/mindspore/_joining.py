@@ -13,6 +13,7 @@ from ...core.notation import joined_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...ops import triangular
+from ...ops.indexing import take
 from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
@@ -108,8 +109,6 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     x = tensor_argument("combinations", input)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.asarray(list(choose(range(length_of("combinations", shape_of(x), 0)), r)), np.int64).reshape(-1, r)
-    from ...ops.indexing import take
-
     return take(x, places, axis=0)
 
 

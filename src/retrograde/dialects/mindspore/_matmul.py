@@ -11,7 +11,7 @@ from ...core.value import dtype_of
 from ...ops import structural as st
 from ...tensor import contraction as native
 from ...tensor import linalg as native_linalg
-from .._shared.axes import axis_of, integer, integers
+from .._shared.axes import axis_of, integers
 from ._api import api, row, value_errors
 from ._arguments import function, ranked
 from ._arithmetic import matmul, mul
@@ -73,19 +73,11 @@ def outer(input: Any, vec2: Any) -> Any:
     return mul(st.reshape(x, shape=(x.size, 1)), st.reshape(y, shape=(y.size,)))
 
 
-@api(method=False)
-@value_errors
-def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product."""
-    return native.kron(*pair("kron", tensor_argument("kron", input), tensor_argument("kron", other, "other")))
-
-
-@api(method=False)
-def vecdot(x: Any, y: Any, *, axis: int = -1) -> Any:
-    """The sum of products along an axis."""
-    x, y = tensor_argument("vecdot", x, "x"), tensor_argument("vecdot", y, "y")
-    axis = integer("vecdot", "axis", axis)
-    return sum(mul(st.conj(x) if dtype_of(x).kind == "c" else x, y), axis)
+kron = function("kron", "input: Tensor, other: Tensor", lambda x, y: native.kron(*pair("kron", x, y)), "The Kronecker product.",
+    decorate=value_errors, method=False)  # fmt: skip
+vecdot = function("vecdot", "x: Tensor, y: Tensor, *, axis: Int = -1",
+    lambda x, y, axis: sum(mul(st.conj(x) if dtype_of(x).kind == "c" else x, y), axis), "The sum of products along an axis.",
+    method=False)  # fmt: skip
 
 
 @api(method=False)

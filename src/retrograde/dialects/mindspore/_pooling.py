@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -170,7 +171,7 @@ def _lp_pool(op: str, axes: int) -> Function:
         p, x = float(norm_type), single(op, x, FLOATING)
         kernel = per_axis(op, "kernel_size", kernel_size, axes)
         means = avg_pool(op, axes, ew.power_by(x, exponent=p), kernel, kernel if stride is None else stride, 0, ceil_mode)
-        sums = means * float(np.prod(kernel))
+        sums = means * math.prod(kernel)
         return ew.power_by(ew.sgn(sums) * ew.absolute(sums), exponent=1 / p)
 
     return f

@@ -19,6 +19,7 @@ from ...ops import reduction as rd
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.sorting import pick
+from ...tape.engine import fit
 from .._shared.axes import ALL_AXES, axes_of, axis_of, integer, spread
 from ._api import api, row
 from ._arguments import flag, function
@@ -404,8 +405,6 @@ logsumexp = function("logsumexp", "input: Floating, dim: Axes, keepdim: Keep = F
 @api(function=False)
 def sum_to_size(self: Any, *size: Any) -> Any:
     """The sum over the axes that broadcasting from a shape would repeat."""
-    from ...tape.engine import fit
-
     wanted = spread("sum_to_size", size, "size")
     if tuple(np.broadcast_shapes(wanted, self.shape)) != self.shape:
         raise ValueError(f"sum_to_size: the shape {wanted} does not broadcast to {self.shape}")

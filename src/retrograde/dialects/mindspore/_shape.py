@@ -117,10 +117,8 @@ expand = row("expand", lambda input_x, size: broadcast_to(input_x, size),
     "The tensor repeated (in memory once) to a shape.", method=False)  # fmt: skip
 
 
-@api()
-def expand_as(input: Any, other: Any) -> Any:
-    """The tensor repeated (in memory once) to the shape of another."""
-    return broadcast_to(input, tensor_argument("expand_as", other, "other").shape)
+expand_as = function("expand_as", "input, other: Tensor", lambda other, input: broadcast_to(input, other.shape),
+    "The tensor repeated (in memory once) to the shape of another.")  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ reordering
@@ -134,9 +132,11 @@ def _permuted(op: str, x: Any, order: Any, name: str) -> Any:
     return inplace.view(st.transpose, x, axes=axes)
 
 
-transpose = function("transpose", "input: Tensor, dims: Ints", lambda x, dims: _permuted("transpose", x, dims, "dims"),
+transpose = row("transpose", lambda input, dims:
+    _permuted("transpose", tensor_argument("transpose", input), integers("transpose", "dims", dims), "dims"),
     "The axes in another order.", method=False)  # fmt: skip
-permute = function("permute", "input: Tensor, axis: Ints", lambda x, axis: _permuted("permute", x, axis, "axis"),
+permute = row("permute", lambda input, axis:
+    _permuted("permute", tensor_argument("permute", input), integers("permute", "axis", axis), "axis"),
     "The axes in another order.", method=False)  # fmt: skip
 
 
@@ -172,12 +172,8 @@ Tensor.mT = property(lambda self: nm.swapaxes(self, -2, -1), doc="The last two a
 Tensor.H = Tensor.mH = property(adjoint, doc="The last two axes exchanged, conjugated.")  # type: ignore[attr-defined]
 
 
-@api()
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
-    """Two axes exchanged."""
-    x = tensor_argument("swapaxes", input)
-    n = len(shape_of(x))
-    return nm.swapaxes(x, axis_of("swapaxes", axis0, n), axis_of("swapaxes", axis1, n))
+swapaxes = function("swapaxes", "input: Tensor, axis0: Axis, axis1: Axis", lambda x, axis0, axis1: nm.swapaxes(x, axis0, axis1),
+    "Two axes exchanged.", called={"axis0": "axis0", "axis1": "axis1"})  # fmt: skip
 
 
 swapdims = row("swapdims", lambda input, dim0, dim1: swapaxes(input, dim0, dim1), "Two axes exchanged.")
@@ -270,10 +266,8 @@ def repeat_interleave(input: Any, repeats: Any, axis: Any = None) -> Any:
     return nm.repeat(x, _repeats("repeat_interleave", repeats), axis=i)
 
 
-@api(method=False)
-def repeat_elements(x: Any, rep: int, axis: int = 0) -> Any:
-    """Each element repeated along an axis."""
-    return repeat_interleave(x, integer("repeat_elements", "rep", rep), axis)
+repeat_elements = function("repeat_elements", "x, rep: Int, axis: int = 0",
+    lambda x, rep, axis: repeat_interleave(x, rep, axis), "Each element repeated along an axis.", method=False)  # fmt: skip
 
 
 @api("repeat", function=False)

@@ -94,11 +94,9 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return sel.round_to(x, decimals=decimals) if decimals else sel.rint(x)
 
 
-@api()
-def inv(x: Any) -> Any:
-    """The reciprocal of each element; of integers without its fraction, as they hold it."""
-    x = single("inv", x, NUMBER)
-    return ew.trunc_divide(constant(1, dtype_of(x)), x) if dtype_of(x).kind in "iu" else ew.reciprocal(x)
+inv = function("inv", "x: Number", lambda x:
+    ew.trunc_divide(constant(1, dtype_of(x)), x) if dtype_of(x).kind in "iu" else ew.reciprocal(x),
+    "The reciprocal of each element; of integers without its fraction, as they hold it.")  # fmt: skip
 
 
 @api()
@@ -143,8 +141,13 @@ def mvlgamma(input: Any, p: int) -> Any:
 # ------------------------------------------------------------------------------------------ complex numbers
 
 
-conj = function("conj", "input: Number", lambda x: st.conj(x) if dtype_of(x).kind == "c" else st.copy(x),
-    "The complex conjugate.")  # fmt: skip
+@api()
+def conj(input: Any) -> Any:
+    """The complex conjugate."""
+    x = single("conj", input, NUMBER)
+    return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
+
+
 real = function("real", "input: Tensor", lambda x: st.real(x) if dtype_of(x).kind == "c" else st.copy(x), "The real part.")
 imag = function("imag", "input: Tensor", lambda x: st.imag(x) if dtype_of(x).kind == "c" else x * 0,
     "The imaginary part; 0 of a real tensor.")  # fmt: skip

@@ -8,7 +8,7 @@ from ...core.value import shape_of
 from .._shared.axes import axes_of, integer
 from .._shared.functions import AXES, Functions, Type, axis, operand, option
 from ._api import api
-from ._promote import FLOATED, single
+from ._promote import FLOATED, single, tensor_argument
 
 
 def matrices(op: str, x: Any, name: str = "x") -> Any:
@@ -19,8 +19,10 @@ def matrices(op: str, x: Any, name: str = "x") -> Any:
     return x
 
 
-function = Functions(api, {
-    "Tensor": operand(single, None), "Floated": operand(single, FLOATED), "Matrices": operand(matrices),
-    "Axes": axis(axes_of, AXES), "Keep": Type("bool", bool, "({name})", "keepdims"), "Int": option(integer, says="int"),
-}, also="name: Any = None")  # fmt: skip
-"""Makes functions of rows: `function("conj", "x: Tensor", compute, "The complex conjugate of each element.")`."""
+_TYPES = {
+    "Tensor": operand(single, None), "Given": operand(tensor_argument), "Floated": operand(single, FLOATED),
+    "Matrices": operand(matrices), "Axes": axis(axes_of, AXES), "Keep": Type("bool", bool, "({name})", "keepdims"),
+    "Int": option(integer, says="int"),
+}  # fmt: skip
+function, unnamed = Functions(api, _TYPES, also="name: Any = None"), Functions(api, _TYPES)
+"""Make functions of rows, with and without a last `name`: `function("conj", "x: Tensor", compute, "The complex conjugate.")`."""

@@ -7,6 +7,7 @@ the function are not whole).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ def scale(x: Any, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = 
 def increment(x: Any, value: float = 1.0, name: Any = None) -> Any:
     """The tensor, of one element, with `value` added in place."""
     x = single("increment", x)
-    if int(np.prod(shape_of(x))) != 1:
+    if math.prod(shape_of(x)) != 1:
         raise ValueError(f"increment: wanted a tensor of one element, got shape {list(shape_of(x))}")
     return inplace.update("increment", x, lambda: ew.add(x, constant(value, dtype_of(x))))
 
@@ -242,7 +243,7 @@ def _bound(name: str, bound: Any) -> Any:
     if bound is None or type(bound) in (int, float):
         return bound
     if isinstance(bound, Value):
-        if int(np.prod(shape_of(bound))) != 1:
+        if math.prod(shape_of(bound)) != 1:
             raise ValueError(f"clip: {name} must be a number or a tensor of one element, got {list(shape_of(bound))}")
         return bound.item()
     if isinstance(bound, (np.generic, bool)):

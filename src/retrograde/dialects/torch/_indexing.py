@@ -6,6 +6,7 @@ by one indexing operation after those. What the indexing functions share is here
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Iterator, Sequence
@@ -583,7 +584,7 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
     check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     shape = ix.indexed_shape(tuple(shape_of(target)), [tuple(shape_of(a)) for a in parsed.arrays], tuple(parsed.axes))
     if dtype_of(value) != dtype_of(self):
-        if not (parsed.unique and int(np.prod(shape_of(value))) == 1):
+        if not (parsed.unique and math.prod(shape_of(value)) == 1):
             raise RuntimeError(
                 f"x[indices] = value: the tensor has dtype {_dtype.FROM_NUMPY[dtype_of(self)]}, the value "
                 f"{_dtype.FROM_NUMPY[dtype_of(value)]}; convert the value"

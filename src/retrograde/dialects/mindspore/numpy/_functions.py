@@ -46,35 +46,36 @@ from .._tensor import from_array
 Function = Callable[..., Any]
 
 # Functions of `ops` by the names that NumPy has for them.
-_REALS: dict[str, Function] = {
-    "arccos": _unary.arccos, "arccosh": _unary.arccosh, "arcsin": _unary.arcsin, "arcsinh": _unary.arcsinh,
-    "arctan": _unary.arctan, "arctanh": _unary.arctanh, "cos": _unary.cos, "cosh": _unary.cosh, "deg2rad": _unary.deg2rad,
-    "exp": _unary.exp, "exp2": _unary.exp2, "expm1": _unary.expm1, "log": _unary.log, "log10": _unary.log10,
-    "log1p": _unary.log1p, "log2": _unary.log2, "rad2deg": _unary.rad2deg, "sin": _unary.sin, "sinh": _unary.sinh,
-    "sqrt": _unary.sqrt, "tan": _unary.tan, "tanh": _unary.tanh, "ceil": _unary.ceil, "floor": _unary.floor,
-    "rint": _unary.rint, "reciprocal": _unary.reciprocal, "radians": _unary.deg2rad,
+_REALS: dict[str, Function] = {f.__name__: f for f in (
+    _unary.arccos, _unary.arccosh, _unary.arcsin, _unary.arcsinh, _unary.arctan, _unary.arctanh, _unary.cos, _unary.cosh,
+    _unary.deg2rad, _unary.exp, _unary.exp2, _unary.expm1, _unary.log, _unary.log10, _unary.log1p, _unary.log2,
+    _unary.rad2deg, _unary.sin, _unary.sinh, _unary.sqrt, _unary.tan, _unary.tanh, _unary.ceil, _unary.floor, _unary.rint,
+    _unary.reciprocal,
+)} | {
+    "radians": _unary.deg2rad,
 }  # fmt: skip
-_OF_ANY: dict[str, Function] = {
-    "abs": _arithmetic.absolute, "absolute": _arithmetic.absolute, "negative": _arithmetic.neg, "sign": _unary.sign,
-    "square": _unary.square, "positive": _unary.positive, "trunc": _unary.trunc, "fabs": _arithmetic.absolute,
-    "isnan": _unary.isnan, "isfinite": _unary.isfinite, "isinf": _unary.isinf, "isneginf": _unary.isneginf,
-    "isposinf": _unary.isposinf, "signbit": _unary.signbit, "bitwise_not": _unary.bitwise_not, "invert": _unary.bitwise_not,
-    "logical_not": _arithmetic.logical_not, "fix": _unary.trunc, "conj": _unary.conj, "real": _unary.real,
-    "imag": _unary.imag,
+_OF_ANY: dict[str, Function] = {f.__name__: f for f in (
+    _arithmetic.absolute, _unary.sign, _unary.square, _unary.positive, _unary.trunc, _unary.isnan, _unary.isfinite,
+    _unary.isinf, _unary.isneginf, _unary.isposinf, _unary.signbit, _unary.bitwise_not, _arithmetic.logical_not,
+    _unary.conj, _unary.real, _unary.imag,
+)} | {
+    "absolute": _arithmetic.absolute, "negative": _arithmetic.neg, "fabs": _arithmetic.absolute,
+    "invert": _unary.bitwise_not, "fix": _unary.trunc,
 }  # fmt: skip
-_PAIRS: dict[str, Function] = {
-    "add": _arithmetic.add_ext, "subtract": _arithmetic.sub_ext, "multiply": _binary.mul, "divide": _arithmetic.div_ext,
+_PAIRS: dict[str, Function] = {f.__name__: f for f in (
+    _arithmetic.add_ext, _binary.remainder, _binary.fmod, _binary.maximum, _binary.minimum, _arithmetic.equal,
+    _arithmetic.not_equal, _arithmetic.greater, _arithmetic.greater_equal, _arithmetic.less, _arithmetic.less_equal,
+    _binary.logical_and, _binary.logical_or, _binary.logical_xor, _arithmetic.bitwise_and, _arithmetic.bitwise_or,
+    _arithmetic.bitwise_xor, _binary.gcd, _binary.lcm,
+)} | {
+    "subtract": _arithmetic.sub_ext, "multiply": _binary.mul, "divide": _arithmetic.div_ext,
     "true_divide": _arithmetic.div_ext, "floor_divide": _arithmetic.floor_div, "power": _arithmetic.pow,
-    "mod": _arithmetic.floor_mod, "remainder": _binary.remainder, "fmod": _binary.fmod, "maximum": _binary.maximum,
-    "minimum": _binary.minimum, "equal": _arithmetic.equal, "not_equal": _arithmetic.not_equal,
-    "greater": _arithmetic.greater, "greater_equal": _arithmetic.greater_equal, "less": _arithmetic.less,
-    "less_equal": _arithmetic.less_equal, "logical_and": _binary.logical_and, "logical_or": _binary.logical_or,
-    "logical_xor": _binary.logical_xor, "bitwise_and": _arithmetic.bitwise_and, "bitwise_or": _arithmetic.bitwise_or,
-    "bitwise_xor": _arithmetic.bitwise_xor, "gcd": _binary.gcd, "lcm": _binary.lcm,
+    "mod": _arithmetic.floor_mod,
 }  # fmt: skip
-_REAL_PAIRS: dict[str, Function] = {
-    "arctan2": _binary.atan2, "hypot": _binary.hypot, "logaddexp": _binary.logaddexp, "logaddexp2": _binary.logaddexp2,
-    "heaviside": _binary.heaviside, "copysign": _binary.copysign, "float_power": _binary.float_power,
+_REAL_PAIRS: dict[str, Function] = {f.__name__: f for f in (
+    _binary.hypot, _binary.logaddexp, _binary.logaddexp2, _binary.heaviside, _binary.copysign, _binary.float_power,
+)} | {
+    "arctan2": _binary.atan2,
 }  # fmt: skip
 # Functions of the native namespace and of NumPy.
 _MADE = """

@@ -6,6 +6,7 @@ constructor takes nothing and whose call is that of a function of `ops`; `_rows`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -260,7 +261,7 @@ def _diag_part(x: Any) -> Any:
     half = x.shape[: x.ndim // 2]
     if x.shape != (*half, *half):
         raise ValueError(f"DiagPart: the second half of the axes must repeat the first, got shape {x.shape}")
-    n = int(np.prod(half, dtype=np.int64))
+    n = math.prod(half)
     return st.reshape(_diagonals.diagonal(st.reshape(x, shape=(n, n))), shape=half)
 
 

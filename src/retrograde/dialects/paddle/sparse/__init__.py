@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math as _math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -306,10 +307,10 @@ def reshape(x: Any, shape: Sequence[int], name: Any = None) -> SparseTensor:
     x = _sparse("reshape", x)
     kept, rest = len(x._places), x._shape[len(x._places) :]
     sizes = [x._shape[k] if n == 0 and k < x.ndim else int(n) for k, n in enumerate(shape)]
-    total = int(np.prod(x._shape))
+    total = _math.prod(x._shape)
     if -1 in sizes:
-        sizes[sizes.index(-1)] = total // max(-int(np.prod(sizes)), 1)
-    if int(np.prod(sizes)) != total:
+        sizes[sizes.index(-1)] = total // max(-_math.prod(sizes), 1)
+    if _math.prod(sizes) != total:
         raise ValueError(f"reshape: {total} elements of shape {list(x._shape)} do not fit {list(shape)}")
     front = sizes[: len(sizes) - len(rest)] if rest else sizes
     if rest and tuple(sizes[len(front) :]) != rest:

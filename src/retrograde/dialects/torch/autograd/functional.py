@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -212,7 +213,7 @@ def _jacobian_row(
     y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[Tensor, ...]:
     shape = tuple(shape_of(y))
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
         found = grad([y], list(xs), [beside(basis, y)], retain_graph=True, create_graph=create_graph,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -81,7 +82,7 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
     direction."""
     y = outputs[k]
     shape, is_complex = tuple(shape_of(y)), dtype_of(y).kind == "c"
-    n_in = int(np.prod(shape_of(target), dtype=np.int64))
+    n_in = math.prod(shape_of(target))
     in_complex = dtype_of(target).kind == "c"
     columns = []
     for index in np.ndindex(shape):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ....._state import state
 from .....core.unwrap import bare, concrete
@@ -175,7 +174,7 @@ def prelu(input: Any, weight: Any) -> Any:
     if dtype_of(weight) != dtype_of(input):
         raise RuntimeError(f"prelu: input has dtype {input.dtype}, weight {weight.dtype}; both must have the same")
     x = single("prelu", input, FLOATING)
-    shape, size = shape_of(x), int(np.prod(shape_of(weight), dtype=np.int64))
+    shape, size = shape_of(x), math.prod(shape_of(weight))
     if size != 1:
         if len(shape_of(weight)) != 1:
             raise RuntimeError(f"prelu: the weight must be a scalar or a vector, got shape {list(shape_of(weight))}")
