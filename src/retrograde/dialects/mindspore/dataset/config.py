@@ -56,7 +56,9 @@ def get_num_parallel_workers() -> int:
 
 
 def set_prefetch_size(size: int) -> None:
-    """Keep a queue size; there is no queue here."""
+    """Keep a queue size; there is no queue here. Raises ValueError for one below 1."""
+    if size < 1:
+        raise ValueError(f"set_prefetch_size: wanted 1 or more, got {size}")
     _settings["prefetch_size"] = size
 
 

@@ -27,6 +27,8 @@ class OneHot:
     """A class number as a row of zeros with a one; with `smoothing_rate`, parts of the one spread over the classes."""
 
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
+        if num_classes < 1 or not 0 <= smoothing_rate <= 1:
+            raise ValueError(f"OneHot: wanted 1 class at least and a rate in [0, 1], got {num_classes} and {smoothing_rate}")
         self._classes, self._smoothing = num_classes, smoothing_rate
 
     def __call__(self, x: Any) -> np.ndarray:
@@ -35,15 +37,24 @@ class OneHot:
             raise RuntimeError(f"OneHot: the label {label} is not one of {self._classes} classes")
         row = np.eye(self._classes, dtype=label.dtype)[label.reshape(()) if label.size == 1 else label]
         if self._smoothing:
-            return row.astype(np.float32) * (1 - self._smoothing) + self._smoothing / self._classes
+            return row.astype(np.float64) * (1 - self._smoothing) + self._smoothing / self._classes
         return row
+
+
+def _several(op: str, transforms: Any) -> list[Callable[..., Any]]:
+    """Functions in a list; raises TypeError for something else, ValueError for none."""
+    if not isinstance(transforms, (list, tuple)):
+        raise TypeError(f"{op}: transforms must be a list of functions, got {type(transforms).__name__}")
+    if not transforms:
+        raise ValueError(f"{op}: the list of transforms is empty")
+    return list(transforms)
 
 
 class Compose:
     """Several functions, one after the other."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
-        self.transforms = list(transforms)
+        self.transforms = _several("Compose", transforms)
 
     def __call__(self, *values: Any) -> Any:
         for f in self.transforms:
@@ -56,6 +67,8 @@ class Fill:
     """All elements the same."""
 
     def __init__(self, fill_value: Any) -> None:
+        if not isinstance(fill_value, (int, float, bool, str, bytes)):
+            raise TypeError(f"Fill: fill_value must be a number or a text, got {type(fill_value).__name__}")
         self._value = fill_value
 
     def __call__(self, x: Any) -> np.ndarray:
@@ -73,6 +86,8 @@ class Concatenate:
     """Several columns joined, with arrays before and after them."""
 
     def __init__(self, axis: int = 0, prepend: Any = None, append: Any = None) -> None:
+        if axis not in (0, -1):
+            raise ValueError(f"Concatenate: axis must be 0 or -1, since only vectors are joined, got {axis!r}")
         self._axis, self._before, self._after = axis, prepend, append
 
     def __call__(self, *values: Any) -> np.ndarray:
@@ -84,6 +99,8 @@ class PadEnd:
     """Padded, or cut, to a shape; a None size stays."""
 
     def __init__(self, pad_shape: Sequence[int | None], pad_value: Any = 0) -> None:
+        if not isinstance(pad_shape, (list, tuple)):
+            raise TypeError(f"PadEnd: pad_shape must be a list of sizes, got {type(pad_shape).__name__}")
         self._shape, self._value = tuple(pad_shape), 0 if pad_value is None else pad_value
 
     def __call__(self, x: Any) -> np.ndarray:
@@ -97,7 +114,10 @@ class RandomApply:
     """Functions, one after the other, with a probability; else the value as it is."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]], prob: float = 0.5) -> None:
-        self._all, self._probability, self._draw = Compose(transforms), prob, generator()
+        if not 0 <= prob <= 1:
+            raise ValueError(f"RandomApply: prob must lie in [0, 1], got {prob}")
+        self._all = Compose(_several("RandomApply", transforms))
+        self._probability, self._draw = prob, generator()
 
     def __call__(self, *values: Any) -> Any:
         if self._draw.random_sample() < self._probability:
@@ -109,10 +129,20 @@ class RandomChoice:
     """One of several functions."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
-        self._transforms, self._draw = list(transforms), generator()
+        self._transforms, self._draw = _several("RandomChoice", transforms), generator()
 
     def __call__(self, *values: Any) -> Any:
         return self._transforms[self._draw.randint(len(self._transforms))](*values)
+
+
+class RandomOrder:
+    """Functions, one after the other, in an order drawn for each value."""
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        self._transforms, self._draw = _several("RandomOrder", transforms), generator()
+
+    def __call__(self, *values: Any) -> Any:
+        return Compose([self._transforms[k] for k in self._draw.permutation(len(self._transforms))])(*values)
 
 
 __getattr__ = attributes(globals())
