@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import importlib
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-class Metric:
+class Metric(abc.ABC):
     """Base of metrics: `clear`, `update(*inputs)`, `eval`; a metric of one's own derives from it."""
 
     _indexes: list[int] | None = None
@@ -47,14 +48,17 @@ class Metric:
         self._indexes = indexes
         return self
 
+    @abc.abstractmethod
     def clear(self) -> None:
         """Forget all batches."""
         raise NotImplementedError(f"{type(self).__name__}: clear() has to be defined")
 
+    @abc.abstractmethod
     def update(self, *inputs: Any) -> None:
         """Take in a batch."""
         raise NotImplementedError(f"{type(self).__name__}: update() has to be defined")
 
+    @abc.abstractmethod
     def eval(self) -> Any:
         """The value over all batches since `clear`."""
         raise NotImplementedError(f"{type(self).__name__}: eval() has to be defined")
@@ -64,7 +68,7 @@ class Metric:
         given = list(inputs) if self._indexes is None else [inputs[i] for i in self._indexes]
         if len(given) != count:
             raise ValueError(f"{type(self).__name__}.update: wanted {count} inputs, got {len(given)}")
-        return [as_array(x) for x in given]
+        return [self._convert_data(x) for x in given]
 
     def _convert_data(self, data: Any) -> np.ndarray:
         """A Tensor, list or array as a NumPy array, for metrics of one's own; raises TypeError for others."""
