@@ -258,6 +258,8 @@ class Dataset:
         made = [func(*row) for row in self.create_tuple_iterator(num_epochs=1)]
         if not made:
             raise ValueError("flat_map: there are no rows")
+        if not isinstance(made[0], Dataset):
+            raise TypeError(f"flat_map: the function must give a dataset, got {type(made[0]).__name__}")
         return made[0] if len(made) == 1 else made[0].concat(made[1:])
 
 

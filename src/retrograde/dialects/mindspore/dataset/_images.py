@@ -497,10 +497,19 @@ def GaussianBlur(image: np.ndarray, kernel_size: Any, sigma: Any = None) -> np.n
     return _as(out, image)
 
 
-@_step
-def LinearTransformation(image: np.ndarray, transformation_matrix: Any, mean_vector: Any) -> np.ndarray:
+def _square(transformation_matrix: Any, mean_vector: Any) -> None:
+    for name, a in (("transformation_matrix", transformation_matrix), ("mean_vector", mean_vector)):
+        if not isinstance(a, np.ndarray):
+            raise TypeError(f"LinearTransformation: {name} must be a NumPy array, got {type(a).__name__}")
+    shape = transformation_matrix.shape
+    if len(shape) != 2 or shape[0] != shape[1] or len(mean_vector) != shape[0]:
+        raise ValueError(f"LinearTransformation: wanted a square matrix and as many means, got {shape} and {mean_vector.shape}")
+
+
+@_checked(_square)
+def LinearTransformation(image: np.ndarray, transformation_matrix: np.ndarray, mean_vector: np.ndarray) -> np.ndarray:
     """All elements less means, times a matrix."""
-    matrix, mean = np.asarray(transformation_matrix), np.asarray(mean_vector)
+    matrix, mean = transformation_matrix, mean_vector
     if matrix.shape != (image.size, image.size) or mean.size != image.size:
         raise ValueError(f"LinearTransformation: {image.size} elements need a matrix of that size and as many means")
     return ((image.reshape(1, -1) - mean.reshape(1, -1)) @ matrix).reshape(image.shape)  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from ..._shared.checks import check
 from ..._shared.registry import defined
 from .._paths import offer_paths
 from .._tensor import Tensor
+from ..nn.cell import Cell
 from .serialization import save_checkpoint
 
 
@@ -137,6 +138,7 @@ class TimeMonitor(Callback):
     """Prints the time of each epoch and of its steps."""
 
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
+        check("TimeMonitor", "data_time: bool", locals())
         self.data_size, self._start = data_size, 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
@@ -147,7 +149,7 @@ class TimeMonitor(Callback):
         """Print what the clock says."""
         args = run_context.original_args()
         passed = (time.perf_counter() - self._start) * 1000
-        steps = self.data_size or args.batch_num
+        steps = self.data_size if isinstance(self.data_size, int) and self.data_size > 0 else args.batch_num
         word = "Train" if args.mode == "train" else "Eval"
         print(f"{word} epoch time: {passed:5.3f} ms, per step time: {passed / max(steps, 1):5.3f} ms", flush=True)
 
@@ -179,12 +181,14 @@ class History(Callback):
 class LambdaCallback(Callback):
     """A callback made of functions."""
 
-    def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
-        known = [f"on_{mode}_{part}" for mode in ("train", "eval") for part in _EVENTS]
-        for name, f in functions.items():
-            if name not in known:
-                raise TypeError(f"LambdaCallback: there is no {name!r}; there are {', '.join(known)}")
-            if f is not None:
+    def __init__(
+        self, on_train_epoch_begin: Any = None, on_train_epoch_end: Any = None, on_train_step_begin: Any = None,
+        on_train_step_end: Any = None, on_train_begin: Any = None, on_train_end: Any = None, on_eval_epoch_begin: Any = None,
+        on_eval_epoch_end: Any = None, on_eval_step_begin: Any = None, on_eval_step_end: Any = None,
+        on_eval_begin: Any = None, on_eval_end: Any = None,
+    ) -> None:  # fmt: skip
+        for name, f in locals().items():
+            if f is not None and f is not self:
                 setattr(self, name, f)
 
 
@@ -205,7 +209,7 @@ class _Watching(Callback):
     """What the callbacks that watch a metric of every epoch share."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str) -> None:
-        check(type(self).__name__, "mode in {auto, min, max}", locals())
+        check(type(self).__name__, "monitor: str; min_delta: number; patience: int >= 0; mode: str in {auto, min, max}", locals())
         self.monitor, self.min_delta, self.patience, self.mode = monitor, abs(min_delta), patience, mode
         rising = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.lower().startswith("f")))
         self._sign, self.best, self.waited = (1.0 if rising else -1.0), -np.inf, 0
@@ -242,6 +246,7 @@ class EarlyStopping(_Watching):
         mode: str = "auto", baseline: float | None = None, restore_best_weights: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
+        check("EarlyStopping", "verbose: bool; restore_best_weights: bool", locals())
         self.verbose, self.restore_best_weights, self._weights = verbose, restore_best_weights, None
         if baseline is not None:
             self.best = self._sign * baseline
@@ -274,7 +279,7 @@ class ReduceLROnPlateau(_Watching):
         mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
-        check("ReduceLROnPlateau", "factor < 1", locals())
+        check("ReduceLROnPlateau", "factor: float in (0, 1); verbose: bool; cooldown: int >= 0; min_lr: number", locals())
         self.factor, self.verbose, self.cooldown, self.min_lr = factor, verbose, cooldown, min_lr
         self._cooling = 0
 
@@ -304,9 +309,13 @@ class CheckpointConfig:
     ) -> None:  # fmt: skip
         if not any((save_checkpoint_steps, save_checkpoint_seconds, keep_checkpoint_max, keep_checkpoint_per_n_minutes)):
             raise ValueError("CheckpointConfig: say by steps or seconds when to save, and how many files to keep")
-        for name, value in (("save_checkpoint_steps", save_checkpoint_steps), ("keep_checkpoint_max", keep_checkpoint_max)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-                raise ValueError(f"CheckpointConfig: {name} must be an int of 0 or more, got {value!r}")
+        counts = ("save_checkpoint_steps", "save_checkpoint_seconds", "keep_checkpoint_max", "keep_checkpoint_per_n_minutes")
+        check("CheckpointConfig", "; ".join(f"{name}: int | None >= 0" for name in counts), locals())
+        check("CheckpointConfig", "integrated_save: bool; append_info: list | None", locals())
+        if saved_network is not None and not isinstance(saved_network, Cell):
+            raise TypeError(f"CheckpointConfig: saved_network must be a Cell, got {type(saved_network).__name__}")
+        if not isinstance(crc_check, bool):
+            raise ValueError(f"CheckpointConfig: crc_check must be a bool, got {type(crc_check).__name__}")
         self.save_checkpoint_steps = save_checkpoint_steps or 0
         self.save_checkpoint_seconds = 0 if self.save_checkpoint_steps else save_checkpoint_seconds or 0
         self.keep_checkpoint_max = keep_checkpoint_max or 0
@@ -318,8 +327,10 @@ class ModelCheckpoint(Callback):
     """Writes the network's parameters to `directory/prefix-EPOCH_STEP.ckpt` as the config says, and at the end."""
 
     def __init__(self, prefix: Any = "CKP", directory: Any = None, config: CheckpointConfig | None = None) -> None:
-        if not isinstance(prefix, str) and not callable(prefix):
-            raise TypeError(f"ModelCheckpoint: prefix must be a string or a function, got {type(prefix).__name__}")
+        if not callable(prefix) and (not isinstance(prefix, str) or os.sep in prefix):
+            raise ValueError(f"ModelCheckpoint: prefix must be a string without {os.sep!r} or a function, got {prefix!r}")
+        if directory is not None and not isinstance(directory, str) and not callable(directory):
+            raise TypeError(f"ModelCheckpoint: directory must be a string or a function, got {type(directory).__name__}")
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(f"ModelCheckpoint: config must be a CheckpointConfig, got {type(config).__name__}")
         self._prefix, self._directory = prefix, directory

@@ -68,7 +68,7 @@ class Metric(abc.ABC):
         given = list(inputs) if self._indexes is None else [inputs[i] for i in self._indexes]
         if len(given) != count:
             raise ValueError(f"{type(self).__name__}.update: wanted {count} inputs, got {len(given)}")
-        return [as_array(x) for x in given]
+        return [self._convert_data(x) for x in given]
 
     def _convert_data(self, data: Any) -> np.ndarray:
         """A Tensor, list or array as a NumPy array, for metrics of one's own; raises TypeError for others."""
