@@ -150,6 +150,8 @@ class Run:
                     for part, (shape, dtype) in zip(g, node.outs)]  # fmt: skip
             self.filled.extend(part for part in made if part is not None)
             g = [own if part is None else part for own, part in zip(made, g)]
+        if OBSERVERS:
+            g = [*map(_in_memory, g)] if type(g) is list else _in_memory(g)
         hooked = self.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
@@ -809,6 +811,11 @@ def _lifted(this: Run, node: Node, a: Any, edge: Any) -> Any:
     return make(values.core_class, a, edge, this.level)
 
 
+def _in_memory(g: Any) -> Any:
+    """A cotangent for observers, who know values by their memory: NumPy's numbers have none of their own."""
+    return np.asarray(g) if isinstance(g, np.generic) else g
+
+
 def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
     """Keep the cotangent of a node's wanted outputs."""
     if type(g) is list:
@@ -822,6 +829,8 @@ def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
 def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
     g, hooks = grads.pop(leaf), leaf.hooks
+    if OBSERVERS:
+        g = _in_memory(g)
     if hooks is not None and not (
         this.policy.captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
     ):

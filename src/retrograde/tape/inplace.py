@@ -631,10 +631,17 @@ def _apart(saved: tuple[Any, ...], array: np.ndarray, owner: Any, copies: dict[i
     """Saved arrays, with copies of those that share memory with `array`."""
     return tuple([
         _apart(x, array, owner, copies) if type(x) is tuple
-        else copies.setdefault(id(x), x.copy()) if _overlaps(x, array, owner)
+        else copies.setdefault(id(x), _copied(x)) if _overlaps(x, array, owner)
         else x
         for x in saved
     ])  # fmt: skip
+
+
+def _copied(x: np.ndarray) -> np.ndarray:
+    copy = x.copy()
+    for observer in OBSERVERS:
+        observer.copied(x, copy)
+    return copy
 
 
 def _touch(saved: tuple[Any, ...], array: np.ndarray, owner: Any) -> bool:

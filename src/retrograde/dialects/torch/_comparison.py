@@ -88,9 +88,16 @@ def equal(input: Any, other: Any) -> bool:
 
 # ------------------------------------------------------------------------------------------ logic
 
-for _name, _op in (("and", cmp.logical_and), ("or", cmp.logical_or), ("xor", cmp.logical_xor)):
-    _f = register(f"logical_{_name}", binary(f"logical_{_name}", _op, ANY, NEVER), in_place=False)
-    _in_place(f"logical_{_name}", _f, f"Logical{_name.capitalize()}")
+
+def _logical(name: str, op: Any, shown: str) -> Any:
+    f = register(name, binary(name, op, ANY, NEVER), in_place=False)
+    _in_place(name, f, shown)
+    return f
+
+
+logical_and = _logical("logical_and", cmp.logical_and, "LogicalAnd")
+logical_or = _logical("logical_or", cmp.logical_or, "LogicalOr")
+logical_xor = _logical("logical_xor", cmp.logical_xor, "LogicalXor")
 _in_place("logical_not", register("logical_not", unary("logical_not", cmp.logical_not, ANY), in_place=False), "LogicalNot")
 
 # ------------------------------------------------------------------------------------------ bits

@@ -126,9 +126,8 @@ class CompressedTensor(SparseTensor):
         return self.transpose(0, 1)
 
     def permute(self, *dims: Any) -> SparseTensor:
-        """The axes in the order given."""
-        order = [d % 2 for d in (dims[0] if len(dims) == 1 else dims)]
-        return self.t() if order == [1, 0] else self
+        """Raises NotImplementedError: rows stay rows."""
+        raise unsupported("permute of a compressed matrix")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         memo[id(self)] = out = self.detach().clone()

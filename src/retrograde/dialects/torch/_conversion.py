@@ -92,11 +92,13 @@ def _converter(name: str, d: dtype) -> None:
     api(name, function=False)(defined(name, method, f"This tensor in dtype {d!r}."))
 
 
-for _name, _d in {
+NAMED_DTYPES = {
     "float": _dtype.float32, "double": _dtype.float64, "half": _dtype.float16, "bfloat16": _dtype.bfloat16,
     "int": _dtype.int32, "long": _dtype.int64, "short": _dtype.int16, "char": _dtype.int8, "byte": _dtype.uint8,
     "bool": _dtype.bool_, "cfloat": _dtype.complex64, "cdouble": _dtype.complex128,
-}.items():  # fmt: skip
+}  # fmt: skip
+"""The dtypes that methods bring a tensor to."""
+for _name, _d in NAMED_DTYPES.items():
     _converter(_name, _d)
 
 

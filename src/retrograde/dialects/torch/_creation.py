@@ -301,7 +301,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     return from_array(array, requires_grad, CPU if device is None else device)
 
 
-def _new(name: str, build: Any) -> None:
+def _new(name: str, build: Any) -> Any:
     def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Any = None, pin_memory: bool = False, **given: Any) -> Tensor:  # fmt: skip
         if "size" in given:
@@ -311,13 +311,11 @@ def _new(name: str, build: Any) -> None:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As `torch.{name[4:]}`, in this tensor's dtype unless another is given."
-    api(name, function=False)(method)
+    return api(name, function=False)(method)
 
 
-_new("new_zeros", zeros)
-_new("new_ones", ones)
-_new("new_empty", empty)
-_new("new_full", full)
+new_zeros, new_ones = _new("new_zeros", zeros), _new("new_ones", ones)
+new_empty, new_full = _new("new_empty", empty), _new("new_full", full)
 
 
 @api(function=False)

@@ -269,7 +269,7 @@ def as_strided_scatter(
 # ------------------------------------------------------------------------------------------ copies of views
 
 
-def _copy_form(name: str, f: Any, several: bool = False) -> None:
+def _copy_form(name: str, f: Any, several: bool = False) -> Any:
     """`torch.NAME_copy`: what the view function NAME gives, in memory of its own."""
 
     def owned(out: Any) -> Any:
@@ -293,12 +293,12 @@ def _copy_form(name: str, f: Any, several: bool = False) -> None:
 
         return write_out(name, result, out)
 
-    api(name, method=False)(defined(name, function, f"As `{name[:-5]}`, in memory of its own."))
+    return api(name, method=False)(defined(name, function, f"As `{name[:-5]}`, in memory of its own."))
 
 
 for _name, _f in {
     "alias_copy": lambda input: _shape.view(input, tuple(shape_of(input))), "as_strided_copy": as_strided,
-    "diagonal_copy": diagonal, "expand_copy": _shape.expand, "narrow_copy": _joining.narrow,
+    "diagonal_copy": diagonal, "expand_copy": _shape.expand,
     "permute_copy": _shape.permute, "select_copy": _joining.select, "squeeze_copy": _shape.squeeze,
     "t_copy": _shape.t, "transpose_copy": _shape.transpose, "unfold_copy": _shape.unfold,
     "unsqueeze_copy": _shape.unsqueeze, "view_copy": _shape.view, "view_as_real_copy": _shape.view_as_real,
@@ -319,10 +319,13 @@ def slice_copy(
     return st.copy(st.getitem(input, index=(slice(None),) * axis + (slice(start, end, step),)))
 
 
+_narrow_copy = _copy_form("narrow_copy", _joining.narrow)
+
+
 @api("narrow_copy", function=False)
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """As `narrow`, in memory of its own."""
-    return FUNCTIONS["narrow_copy"](self, dim, start, length)
+    return _narrow_copy(self, dim, start, length)
 
 
 @api(function=False)

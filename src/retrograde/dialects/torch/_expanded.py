@@ -14,7 +14,8 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
-from ._api import FUNCTIONS, METHODS
+from ._api import FUNCTIONS, METHODS, in_place
+from ._gather import masked_fill
 from ._tensor import beside
 
 _ndarray = np.ndarray
@@ -52,7 +53,7 @@ MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {
 
 
 def _filling(name: str, mask_and_value: Callable[..., tuple[Any, Any]]) -> None:
-    ordinary = METHODS["masked_fill_"]
+    ordinary = in_place(masked_fill)
 
     def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
         mask, value = mask_and_value(self, *args, **kwargs)

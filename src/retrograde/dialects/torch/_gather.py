@@ -18,7 +18,7 @@ from ...ops.manipulation import pad_constant
 from ...ops.selection import where as where_op
 from ...tape import inplace, mutation
 from . import _dtype
-from ._api import FUNCTIONS, METHODS, api, in_place_form
+from ._api import METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
 from ._data import places_set, sizes
 from ._dtype import FROM_NUMPY, int64
@@ -435,7 +435,6 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
     return input
 
 
-FUNCTIONS["index_put_"] = METHODS["index_put_"]
 
 
 @api("_unsafe_masked_index", method=False)

@@ -6,6 +6,7 @@ by one indexing operation after those. What the indexing functions share is here
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Iterator, Sequence
@@ -537,8 +538,13 @@ def _write(self: Any, place: Any, value: Any) -> None:
     new = value._a if isinstance(value, Value) else value
     if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
         new = new.real
+    written = array
+    if OBSERVERS and isinstance(new, _ndarray) and type(place) is not _ndarray:
+        written = array[place]
     for observer in OBSERVERS:
         observer.writing(array)
+        if written is not array:
+            observer.assigning(written, new)
     try:
         array[place] = new
     except (ValueError, TypeError, OverflowError) as error:
@@ -549,7 +555,7 @@ def _write(self: Any, place: Any, value: Any) -> None:
             ) from error
         array[place] = _written(value, array.dtype)  # which says what is wrong, if anything is
     if not self.__dict__.get("_untracked"):
-        mutation.note(array)
+        mutation.note(written)
 
 
 def as_value(x: Any, like: Any) -> Any:
@@ -578,7 +584,7 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
     check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     shape = ix.indexed_shape(tuple(shape_of(target)), [tuple(shape_of(a)) for a in parsed.arrays], tuple(parsed.axes))
     if dtype_of(value) != dtype_of(self):
-        if not (parsed.unique and int(np.prod(shape_of(value))) == 1):
+        if not (parsed.unique and math.prod(shape_of(value)) == 1):
             raise RuntimeError(
                 f"x[indices] = value: the tensor has dtype {_dtype.FROM_NUMPY[dtype_of(self)]}, the value "
                 f"{_dtype.FROM_NUMPY[dtype_of(value)]}; convert the value"

@@ -253,15 +253,55 @@ class UntypedStorage:
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._flat.nbytes
 
-    def __getitem__(self, index: Any) -> Any:
-        return self._flat.view(np.uint8)[index]
+    @property
+    def device(self) -> Any:
+        """Where the bytes are."""
+        return CPU
 
-    def tolist(self) -> list[int]:
-        """The bytes as ints."""
-        return self._flat.view(np.uint8).tolist()
+    is_cuda = False
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked: never."""
+        return False
+
+    def _elements(self) -> np.ndarray:
+        return self._flat.view(np.uint8)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._elements()[index]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements()[index] = value
+        mutation.note(self._flat)
+
+    def fill_(self, value: Any) -> Any:
+        """Write a number into all elements."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> Any:
+        """Take over another storage's bytes; raises RuntimeError where they are more or fewer."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(f"copy_: a storage of {self.nbytes()} bytes cannot take {source.nbytes()} bytes")
+        self._flat.view(np.uint8)[:] = source._flat.view(np.uint8)
+        mutation.note(self._flat)
+        return self
+
+    def clone(self) -> Any:
+        """A storage of its own with the same elements."""
+        return type(self)(copied(self._flat))
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers: of bytes, ints."""
+        return self._elements().tolist()
+
+    def _described(self) -> str:
+        return "UntypedStorage(device=cpu)"
 
     def __repr__(self) -> str:
-        return f"UntypedStorage({self.nbytes()} bytes at {self.data_ptr():#x})"
+        numbers = "".join(f" {x}\n" for x in self.tolist())
+        return f"{numbers}[torch.storage.{self._described()} of size {len(self)}]"
 
 
 class TypedStorage(UntypedStorage):
@@ -278,13 +318,16 @@ class TypedStorage(UntypedStorage):
     def __len__(self) -> int:
         return self._flat.size
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self._flat[index]
-        return found.item() if isinstance(found, np.generic) else found
+    @property
+    def dtype(self) -> Any:
+        """The elements' dtype."""
+        return FROM_NUMPY[self._flat.dtype]
 
-    def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
-        return self._flat.tolist()
+    def _elements(self) -> np.ndarray:
+        return self._flat
+
+    def _described(self) -> str:
+        return f"TypedStorage(dtype={self.dtype}, device=cpu)"
 
 @api(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from . import _joining
+from . import _creation, _joining
 from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._creation import as_tensor
@@ -21,6 +21,7 @@ from ._function_protocol import disabled, install
 from ._size import CPU, Size, only_on_cpu
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
+from .nn.functional import _padding
 
 
 def _names(text: str) -> frozenset[str]:
@@ -118,13 +119,13 @@ class NestedTensor:
     @property
     def _parts(self) -> tuple[Tensor, ...]:
         if self._kept is None:
-            self._kept = tuple(METHODS["split"](self._packed, self._lengths))
+            self._kept = tuple(_joining.split_method(self._packed, self._lengths))
         return self._kept
 
     def _one(self) -> Tensor:
         if self._packed is not None:
             return self._packed
-        return self._parts[0] if self._parts else FUNCTIONS["zeros"](0)
+        return self._parts[0] if self._parts else _creation.zeros(0)
 
     def values(self) -> Tensor:
         """The parts one after the other, in the strided layout as one axis."""
@@ -277,9 +278,9 @@ class NestedTensor:
             if len(output_size) != len(sizes) + 1 or any(a > b for a, b in zip([batch, *sizes], output_size)):
                 raise RuntimeError(f"to_padded_tensor: parts up to {sizes} do not fit into {list(output_size)}")
             batch, *sizes = output_size
-        pad = FUNCTIONS["constant_pad_nd"]
+        pad = _padding.constant_pad
         rows = [pad(p, [n for k in range(len(sizes) - 1, -1, -1) for n in (0, sizes[k] - p.shape[k])], padding) for p in parts]
-        rows += [METHODS["new_full"](parts[0], sizes, padding) for _ in range(batch - len(rows))]
+        rows += [_creation.new_full(parts[0], sizes, padding) for _ in range(batch - len(rows))]
         return _joining.stack(rows)
 
     def __getitem__(self, index: Any) -> Any:
@@ -317,7 +318,7 @@ def _cut(memory: Tensor, like: NestedTensor) -> NestedTensor:
     if like._rows() is not None:
         return NestedTensor(None, memory, like)
     shapes = [p.shape for p in like._parts]
-    rows = METHODS["split"](memory, [s.numel() for s in shapes])
+    rows = _joining.split_method(memory, [s.numel() for s in shapes])
     return NestedTensor([r.reshape(s) for r, s in zip(rows, shapes)], like=like, ragged=like._ragged)
 
 

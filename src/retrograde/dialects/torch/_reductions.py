@@ -19,6 +19,7 @@ from .._shared.registry import defined
 from . import _dtype
 from ._api import api
 from ._axes import axes_of, axis_of, numpy_names
+from ._binary import maximum, minimum
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, node_name, show_as
@@ -348,18 +349,12 @@ def _max_or_min(op: str, input: Any, dim: Any, keepdim: bool, whole: Any, positi
     return return_type(op, "values", "indices")(found)
 
 
-def _two(op: str, input: Any, other: Any) -> Any:
-    from ._api import FUNCTIONS
-
-    return FUNCTIONS[f"{op}imum"](input, other)
-
-
 @api(out=True)
 @numpy_names
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element; with dim its values and positions along it; with another tensor the larger of the two."""
     if other is not None or isinstance(dim, Value):
-        return _two("max", input, dim if other is None else other)
+        return maximum(input, dim if other is None else other)
     return _max_or_min("max", input, dim, keepdim, rd.amax, rd.argmax)
 
 
@@ -368,7 +363,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element; with dim its values and positions along it; with another tensor the smaller of the two."""
     if other is not None or isinstance(dim, Value):
-        return _two("min", input, dim if other is None else other)
+        return minimum(input, dim if other is None else other)
     return _max_or_min("min", input, dim, keepdim, rd.amin, rd.argmin)
 
 

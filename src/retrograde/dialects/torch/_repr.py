@@ -21,14 +21,9 @@ import numpy as np
 from .._shared import layout
 
 __all__ = [
-    "PrintOptions",
-    "format_parameter",
-    "format_scalar",
-    "format_tensor",
-    "get_printoptions",
-    "printoptions",
+    "PrintOptions", "format_parameter", "format_scalar", "format_tensor", "get_printoptions", "printoptions",
     "set_printoptions",
-]
+]  # fmt: skip
 
 # Numbers leave fixed-point notation when their magnitudes span more than the ratio, exceed the largest or,
 # unless all are integral, fall below the smallest of these.
@@ -64,13 +59,9 @@ _options = PrintOptions()
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: float | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None, linewidth: float | None
+    = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Set how tensors print, in the whole process; what is None keeps its value, save `sci_mode`, which it resets.
 
     Args:
@@ -148,15 +139,10 @@ def _number(name: str, value: Any) -> Any:
 
 
 def format_tensor(
-    array: np.ndarray,
-    *,
-    dtype_name: str,
-    default_dtype_name: str,
-    suffixes: Sequence[str] = (),
-    indent: int = 0,
+    array: np.ndarray, *, dtype_name: str, default_dtype_name: str, suffixes: Sequence[str] = (), indent: int = 0,
     prefix: str = "tensor(",
     device_name: str = "",
-) -> str:
+) -> str:  # fmt: skip
     """Return the text of `repr(tensor)` for a tensor that holds `array`, of any shape, under the current options.
 
     Args:

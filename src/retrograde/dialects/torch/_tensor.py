@@ -424,6 +424,8 @@ def from_array(array: Any, requires_grad: bool = False, device: Any = CPU) -> Te
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     if state.mark is not None:
         state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor

@@ -126,7 +126,7 @@ def _position(op: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any
         x = _filled(op, x, mask, _lowest(op, result, find is rd.argmax))
     shape = tuple(shape_of(x))
     if dim is None:
-        out = find(reshape(x, shape=(int(np.prod(shape)),)), axis=0, keepdims=False)
+        out = find(reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
         out = reshape(out, shape=(1,) * len(shape)) if keepdim else out
     else:
         axis = axis_of(f"masked.{op}", dim, len(shape))

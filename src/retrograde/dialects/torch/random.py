@@ -467,7 +467,7 @@ def _sample_dirichlet(input: Any, generator: Any = None) -> Tensor:
 # ------------------------------------------------------------------------------------------ drawn in place
 
 
-def _drawn(name: str, node: str, draw: Any) -> None:
+def _drawn(name: str, node: str, draw: Any) -> Any:
     """Register `Tensor.NAME`, which overwrites the tensor with what `draw(stream, shape, dtype, ...)` gives."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
@@ -485,6 +485,7 @@ def _drawn(name: str, node: str, draw: Any) -> None:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Overwrite this tensor with random numbers ({name[:-1]}); returns it."
     METHODS[name] = method
+    return method
 
 
 def _each_entry(op: str, x: Tensor, levels: Any, draw: Any) -> Tensor:
@@ -512,8 +513,9 @@ def _filled(self: Tensor, array: Any, name: str) -> Tensor:
     return new if self._node is None else show_as(structural.replace(self, new), name)
 
 
-_drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, low=0.0, high=1.0: s.uniform(shape, low, high, d))
-_uniform_anywhere = METHODS["uniform_"]
+_uniform_anywhere = _drawn(
+    "uniform_", "UniformBackward0", lambda s, shape, d, contiguous, low=0.0, high=1.0: s.uniform(shape, low, high, d)
+)
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -557,11 +559,10 @@ def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) ->
     return _uniform_anywhere(self, *bounds, generator=generator)  # type: ignore[no-any-return]
 
 
-_drawn(
+_normal_anywhere = _drawn(
     "normal_", "NormalBackward0",
     lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous),
 )
-_normal_anywhere = METHODS["normal_"]
 
 
 @api("normal_", function=False)
@@ -577,7 +578,9 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
     return self
 
 
-_drawn("exponential_", "ExponentialBackward0", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
+exponential_ = _drawn(
+    "exponential_", "ExponentialBackward0", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d)
+)
 _drawn("geometric_", "GeometricBackward0", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
 _drawn("cauchy_", "CauchyBackward0",
        lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))  # fmt: skip

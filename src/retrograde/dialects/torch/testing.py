@@ -19,19 +19,10 @@ _TOLERANCES = {
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
-    *,
-    allow_subclasses: bool = True,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = False,
-    check_device: bool = True,
-    check_dtype: bool = True,
-    check_layout: bool = True,
-    check_stride: bool = False,
-    msg: Any = None,
-) -> None:
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True, check_layout: bool = True,
+    check_stride: bool = False, msg: Any = None,
+) -> None:  # fmt: skip
     """Raise AssertionError unless two tensors (numbers, or containers of them) are close, with what differs and where.
 
     |actual - expected| <= atol + rtol |expected|; the tolerances follow the dtype unless both are given. Raises
@@ -85,16 +76,9 @@ def _compare(
 
 
 def _numbers(
-    x: np.ndarray,
-    y: np.ndarray,
-    x_dtype: str,
-    y_dtype: str,
-    where: str,
-    rtol: Any,
-    atol: Any,
-    equal_nan: bool,
-    msg: Any,
-) -> None:
+    x: np.ndarray, y: np.ndarray, x_dtype: str, y_dtype: str, where: str, rtol: Any, atol: Any, equal_nan: bool, msg:
+    Any,
+) -> None:  # fmt: skip
     if rtol is None:
         pairs = [_TOLERANCES.get(d, (0.0, 0.0)) for d in (x_dtype, y_dtype)]
         if x.dtype.kind in "iub" and y.dtype.kind in "iub":

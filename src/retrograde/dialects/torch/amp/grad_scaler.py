@@ -38,6 +38,8 @@ class GradScaler:
         self._enabled, self._scale, self._tracker = enabled, float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
+        self._begun = False
+        """Whether anything has been scaled."""
         self._overflow: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -49,16 +51,22 @@ class GradScaler:
         """A tensor, or those in a list or tuple, times the scale."""
         if not self._enabled:
             return outputs
+        self._begun = True
         if isinstance(outputs, Tensor):
             return outputs * beside(constant(self._scale, _FLOAT32), outputs).to(outputs.dtype)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(x) for x in outputs)
         raise ValueError(f"scale: wanted a tensor or a list of tensors, got {type(outputs).__name__}")
 
+    def _check_begun(self, op: str) -> None:
+        if not self._begun:
+            raise AssertionError(f"{op}: this scaler has scaled no loss; call scale(loss).backward() in place of loss.backward()")
+
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the scale, once before a step (to clip them)."""
         if not self._enabled:
             return
+        self._check_begun("unscale_")
         if optimizer in self._overflow:
             raise RuntimeError("unscale_: the gradients of this optimizer are unscaled already since the last update()")
         if optimizer in self._stepped:
@@ -78,6 +86,7 @@ class GradScaler:
         """The optimizer's step, unless a gradient is inf or nan; unscales the gradients where that was not done."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
+        self._check_begun("step")
         if "closure" in kwargs:
             raise RuntimeError("step: a closure cannot be used with a GradScaler that is switched on")
         if optimizer in self._stepped:
@@ -91,6 +100,7 @@ class GradScaler:
         """Adapt the scale to what the steps since the last update met, or set it."""
         if not self._enabled:
             return
+        self._check_begun("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         elif not self._overflow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -184,13 +185,9 @@ def _check_strategy(op: str, name: str, strategy: str, vectorize: bool) -> None:
 
 
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Jacobian of `func`: for output i and input j a tensor of their shapes joined, in tuples where they are."""
     _check_strategy("jacobian", "strategy", strategy, vectorize)
     if strategy == "forward-mode" and create_graph:
@@ -216,7 +213,7 @@ def _jacobian_row(
     y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[Tensor, ...]:
     shape = tuple(shape_of(y))
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
         found = grad([y], list(xs), [beside(basis, y)], retain_graph=True, create_graph=create_graph,
@@ -253,23 +250,16 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
 
 
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Hessian of a function of one real result: for inputs i and j a tensor of their shapes joined."""
     _check_strategy("hessian", "outer_jacobian_strategy", outer_jacobian_strategy, vectorize)
     xs, single_in = _tuple("hessian", "inputs", inputs)
 
     def gradient(*points: Any) -> Any:
-        ys, single_out = _outputs("hessian", func(*points))
-        if not single_out or ys[0].numel() != 1:
-            raise RuntimeError("hessian: the function must return one tensor with a single element")
-        _check_requires("hessian", "output", ys, strict)
-        found = _pull((ys[0].reshape(()),), points, (_ones(ys[0].reshape(())),), True)
+        y = _single("hessian", func(*points), strict).reshape(())
+        found = _pull((y,), points, (_ones(y),), True)
         filled = _filled("hessian", found, points, strict, "the output")
         _check_requires("hessian", "the gradient of input", filled, strict)
         return filled

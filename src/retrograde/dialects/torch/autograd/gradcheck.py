@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -81,7 +82,7 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
     direction."""
     y = outputs[k]
     shape, is_complex = tuple(shape_of(y)), dtype_of(y).kind == "c"
-    n_in = int(np.prod(shape_of(target), dtype=np.int64))
+    n_in = math.prod(shape_of(target))
     in_complex = dtype_of(target).kind == "c"
     columns = []
     for index in np.ndindex(shape):
@@ -101,23 +102,11 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    fast_mode: bool = False,
-    masked: bool | None = None,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool =
+    False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
+) -> bool:  # fmt: skip
     """Whether the gradients of `func` at `inputs` agree with finite differences.
 
     Inputs that require grad should be float64 or complex128 and not overlap in memory. Raises GradcheckError with the
@@ -242,24 +231,11 @@ def _batched(outputs: list[Tensor], targets: list[Tensor], atol: float, rtol: fl
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    gen_non_contig_grad_outputs: bool = False,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_fwd_over_rev: bool = False,
-    check_rev_over_rev: bool = True,
-    fast_mode: bool = False,
-    masked: bool = False,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5, rtol:
+    float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False,
+) -> bool:  # fmt: skip
     """Whether the second derivatives of `func` at `inputs` agree with finite differences of its gradients."""
     tupled = _as_tuple(inputs)
     targets = [x for x in tupled if _checked(x)]

@@ -368,11 +368,12 @@ class Wishart(ByCovariance, ExponentialFamily):
 
     @property
     def _natural_params(self) -> Any:
-        return self.df / 2, -self.precision_matrix / 2
+        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:
         p = self._event_shape[-1]
-        return x * (-torch.linalg.slogdet(-2 * y).logabsdet + p * math.log(2)) + torch.mvlgamma(x, p=p)
+        half = y + (p + 1) / 2
+        return half * (-torch.linalg.slogdet(-2 * x).logabsdet + p * math.log(2)) + torch.mvlgamma(half, p=p)
 
 
 class LKJCholesky(Distribution):

@@ -30,7 +30,7 @@ from ._module_hooks import (
     register_module_full_backward_pre_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
-)
+)  # fmt: skip
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _global_parameter_registration_hooks = hooks.REGISTRATION["parameter"]
@@ -160,12 +160,7 @@ class Module(tree.Tree):
 
     def get_submodule(self, target: str) -> Module:
         """The submodule at a dotted path; raises AttributeError where there is none."""
-        found: Any = self
-        for part in target.split(".") if target else ():
-            found = getattr(found, part)
-            if not isinstance(found, Module):
-                raise AttributeError(f"get_submodule: {part!r} in {target!r} is no Module")
-        return found
+        return tree.below(self, target)  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a module at a dotted path."""

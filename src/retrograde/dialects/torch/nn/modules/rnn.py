@@ -11,6 +11,7 @@ import numpy as np
 
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
+from ...._shared.checks import check
 from ...._shared.layers import shown
 from ...._shared.registry import defined
 from ... import _autocast
@@ -58,12 +59,7 @@ class RNNBase(Module):
         for key, value in (("input_size", input_size), ("hidden_size", hidden_size)):
             if not isinstance(value, int):
                 raise TypeError(f"{name}: {key} must be an int, got {type(value).__name__}")
-        if hidden_size <= 0:
-            raise ValueError(f"{name}: hidden_size must be positive, got {hidden_size}")
-        if num_layers <= 0:
-            raise ValueError(f"{name}: num_layers must be positive, got {num_layers}")
-        if proj_size < 0:
-            raise ValueError(f"{name}: proj_size must be 0 or positive, got {proj_size}")
+        check(name, "hidden_size > 0; num_layers > 0; proj_size >= 0", locals())
         if proj_size >= hidden_size:
             raise ValueError(f"{name}: proj_size must be smaller than hidden_size, got {proj_size} and {hidden_size}")
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
@@ -158,7 +154,7 @@ class RNNBase(Module):
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
-                f"{data.shape[-1]}"
+                f"{data.shape[-1]}; make the layer with input_size={data.shape[-1]}, or move the features to the last axis"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
         output, last = self._layers(data, sizes, hidden)
@@ -302,8 +298,7 @@ class RNN(RNNBase):
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
                  device: Any = None, dtype: Any = None) -> None:  # fmt: skip
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNN: nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
+        check("RNN", "nonlinearity in {tanh, relu}", locals())
         super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout,
                          bidirectional, 0, device, dtype)  # fmt: skip
         self.nonlinearity = nonlinearity

@@ -9,6 +9,7 @@ import numpy as np
 
 from .....core.unwrap import concrete, unrecorded
 from .....core.value import Value
+from ...._shared.registry import defined
 from ..._graph_nodes import show_as
 from ..._promote import number_array
 from ..._tensor import Tensor, beside, from_array
@@ -47,14 +48,6 @@ class PackedSequence(_PackedFields):
             unsorted_indices=None if self.unsorted_indices is None else self.unsorted_indices.to(data.device),
         )
 
-    def double(self) -> PackedSequence:
-        """The same sequences in float64."""
-        return self._replace(data=self.data.double())
-
-    def float(self) -> PackedSequence:
-        """The same sequences in float32."""
-        return self._replace(data=self.data.float())
-
     def cpu(self) -> PackedSequence:
         """The same sequences on the CPU."""
         return self.to("cpu")
@@ -75,6 +68,17 @@ class PackedSequence(_PackedFields):
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
         return f"PackedSequence({fields})"
+
+
+def _converted(name: str) -> Any:
+    def function(self: PackedSequence) -> PackedSequence:
+        return self._replace(data=getattr(self.data, name)())
+
+    return defined(name, function, f"The same sequences, the data as `Tensor.{name}` gives it.")
+
+
+for _name in ("double", "float", "half", "long", "int", "short", "char", "byte"):
+    setattr(PackedSequence, _name, _converted(_name))
 
 
 def invert_permutation(permutation: Any) -> Any:
