@@ -577,8 +577,13 @@ def autocast_on_a_device() -> None:
     assert model[0].weight.grad.dtype is torch.float32
     scaler.step(opt)
     scaler.update()
+    with torch.autocast("cuda"):
+        assert nn.LSTM(3, 4).cuda()(torch.rand(2, 1, 3, device="cuda"))[0].dtype is torch.float16
+        assert nn.GRUCell(3, 4)(torch.rand(1, 3)).dtype is torch.float32
     with torch.autocast("cpu"):
         assert (x[0, 0] @ x[0, 0]).dtype is torch.float32
+        assert nn.LSTM(3, 4).cuda()(torch.rand(2, 1, 3, device="cuda"))[0].dtype is torch.float32
+        assert nn.LSTM(3, 4)(torch.rand(2, 1, 3))[0].dtype is torch.bfloat16
     with torch.cuda.amp.autocast():
         assert (x[0, 0] @ x[0, 0]).dtype is torch.float16
     with pytest.warns(UserWarning, match="no torch.bfloat16"), torch.autocast("cuda", dtype=torch.bfloat16):

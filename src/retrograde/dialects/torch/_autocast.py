@@ -219,6 +219,19 @@ def _on_cuda(args: Iterable[Any]) -> bool:
     return False
 
 
+def entered(args: Iterable[Any]) -> str:
+    """The kind of the devices that arguments are on, where the caller is in a region for it, whose lower precision `lower` takes
+    from now on; "" where it is in none."""
+    here = state
+    if not (here.enabled or here.cuda):
+        return ""
+    if FOUND and _on_cuda(args):
+        here.lowered = here.cuda_dtype
+        return "cuda" if here.cuda else ""
+    here.lowered = here.dtype
+    return "cpu" if here.enabled else ""
+
+
 def _unsafe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
     if any(isinstance(x, Tensor) and x.dtype in _HALVES for x in (*args, *kwargs.values())):
         raise RuntimeError(
@@ -229,17 +242,12 @@ def _unsafe(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], An
 
 
 def _asking(f: Callable[..., Any], choices: dict[str, _Choice]) -> Callable[..., Any]:
-    on_cpu, on_cuda = choices.get("cpu"), choices.get("cuda")
-
     @functools.wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
         here = state
         if not (here.enabled or here.cuda) or here.within or kwargs.get("out") is not None:
             return f(*args, **kwargs)
-        if FOUND and _on_cuda((*args, *kwargs.values())):
-            choose, here.lowered = (on_cuda if here.cuda else None), here.cuda_dtype
-        else:
-            choose, here.lowered = (on_cpu if here.enabled else None), here.dtype
+        choose = choices.get(entered((*args, *kwargs.values())))
         if choose is None:
             return f(*args, **kwargs)
         policy = choose(args, kwargs)
@@ -254,7 +262,8 @@ def _asking(f: Callable[..., Any], choices: dict[str, _Choice]) -> Callable[...,
 
 
 _lock = threading.Lock()
-_installed = False
+_installed: set[str] = set()
+"""The kinds of devices whose lists are in effect."""
 
 
 _ON_CUDA: dict[str, dict[str, _Choice]] = {
@@ -264,44 +273,51 @@ _ON_CUDA: dict[str, dict[str, _Choice]] = {
 }  # fmt: skip
 """What depends on the arguments there."""
 
+_LISTS = {
+    "cpu": ([(LOWER, lower), (FULL, full)], _CHOSEN, {"__matmul__": lower, "__rmatmul__": lower}),
+    "cuda": (
+        [(LOWER_ON_CUDA, lower), (FULL_ON_CUDA, full), (WIDEST_ON_CUDA, widest)], _ON_CUDA,
+        {"__matmul__": lower, "__rmatmul__": lower, **dict.fromkeys(
+            ("__pow__", "__rpow__", "sum", "softmax", "log_softmax", "exp", "log", "norm", "prod", "cumsum"), full)},
+    ),
+}  # fmt: skip
+"""By kind of devices: the lists of functions and what is done with their arguments, what depends on these, and methods."""
+
 _Table = dict[int, tuple[Any, dict[str, _Choice]]]
+_listed: _Table = {}
+"""The functions on the lists that are in effect, with what is asked about their arguments by kind of devices; by identity."""
 
 
-def _listed(torch: Any) -> _Table:
-    """The functions on the lists, with what is asked about their arguments on each kind of devices, by identity."""
-    table: _Table = {}
-    named: list[tuple[str, str, str, _Choice]] = []
-    for kind, names, policy in (
-        ("cpu", LOWER, lower), ("cpu", FULL, full), ("cuda", LOWER_ON_CUDA, lower), ("cuda", FULL_ON_CUDA, full),
-        ("cuda", WIDEST_ON_CUDA, widest),
-    ):  # fmt: skip
-        named += [(kind, path, name, _always(policy)) for path, text in names.items() for name in text.split()]
-    for kind, chosen in (("cpu", _CHOSEN), ("cuda", _ON_CUDA)):
-        named += [(kind, path, name, choice) for path, choices in chosen.items() for name, choice in choices.items()]
-    for kind, path, name, choice in named:
-        module = functools.reduce(getattr, path.split("."), torch) if path else torch
-        f = inspect.unwrap(getattr(module, name))
-        table.setdefault(id(f), (f, {}))[1][kind] = choice
-    for name in ("__matmul__", "__rmatmul__"):
-        f = inspect.unwrap(getattr(Tensor, name))
-        table[id(f)] = (f, {"cpu": _always(lower), "cuda": _always(lower)})
-    for name in ("__pow__", "__rpow__", "sum", "softmax", "log_softmax", "exp", "log", "norm", "prod", "cumsum"):
-        f = inspect.unwrap(getattr(Tensor, name))
-        table.setdefault(id(f), (f, {}))[1].setdefault("cuda", _always(full))
-    return table
+def _list(torch: Any, kind: str) -> _Table:
+    """Put the functions for a kind of devices on the list; those that were not there before."""
+    lists, chosen, methods = _LISTS[kind]
+    named = [(path, name, _always(policy)) for names, policy in lists for path, text in names.items() for name in text.split()]
+    named += [(path, name, choice) for path, choices in chosen.items() for name, choice in choices.items()]
+    found = [
+        (getattr(functools.reduce(getattr, path.split("."), torch) if path else torch, name), choice)
+        for path, name, choice in named
+    ]
+    found += [(getattr(Tensor, name), _always(policy)) for name, policy in methods.items()]
+    new: _Table = {}
+    for function, choice in found:
+        f = inspect.unwrap(function)
+        if id(f) not in _listed:
+            _listed[id(f)] = new[id(f)] = (f, {})
+        _listed[id(f)][1].setdefault(kind, choice)
+    return new
 
 
-def install(frame: Any) -> None:
-    """Put the question in front of the listed functions, once, wherever a module has them under a name.
+def install(frame: Any, kind: str) -> None:
+    """Put the question in front of the functions that are listed for a kind of devices, once, wherever a module has them under a
+    name.
 
     frame: that of the caller; programs that no module stands for are found through it and those above it.
     """
-    global _installed
     with _lock:
-        if _installed:
+        if kind in _installed:
             return
-        _installed = True
-        table = _listed(sys.modules[__package__])
+        _installed.add(kind)
+        table = _list(sys.modules[__package__], kind)
         spaces = [vars(module) for module in list(sys.modules.values()) if isinstance(module, type(sys))]
         while frame is not None:
             spaces.append(frame.f_globals)

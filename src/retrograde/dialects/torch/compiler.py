@@ -70,7 +70,7 @@ def compiled(f: Callable[..., Any], **options: Any) -> Any:
 
 def _in_autocast() -> bool:
     """A region keeps what it has cast, for longer than a trace lasts."""
-    return _autocast.state.enabled
+    return _autocast.state.enabled or _autocast.state.cuda
 
 
 def is_compiling() -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._tree import flatten, unflatten
 from ._api import attributes
-from ._autocast import state as autocast_state
+from ._autocast import entered
 from ._joining import stack
 from ._tensor import Tensor
 from .amp import autocast
@@ -159,8 +159,8 @@ class ReadyOp(CustomOpDef):
     _autocast: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._autocast is not None and autocast_state.enabled:
-            with autocast("cpu", enabled=False):
+        if self._autocast is not None and (kind := entered(args)):
+            with autocast(kind, enabled=False):
                 return self._autocast(*args, **kwargs)
         return self._kernel(*args, **kwargs)
 

@@ -65,7 +65,7 @@ class autocast:
 
     def __enter__(self) -> autocast:
         if self._enabled:
-            _autocast.install(_sys._getframe(1))
+            _autocast.install(_sys._getframe(1), _served(self.device))
         self._before = (_state.enabled, _state.dtype, _state.cache_enabled, _state.cuda, _state.cuda_dtype)
         autocast_increment_nesting()
         kind = _served(self.device)
@@ -185,7 +185,7 @@ def set_autocast_enabled(device_type: str, enabled: bool | None = None) -> None:
             raise RuntimeError(f"set_autocast_enabled: there is no device {device_type!r} here")
         return
     if enabled:
-        _autocast.install(_sys._getframe(1))
+        _autocast.install(_sys._getframe(1), kind)
     _autocast.switch(enabled, kind)
 
 

@@ -204,7 +204,7 @@ class RNNBase(Module):
         for names in self._all_weights:
             own = {name.rpartition("_l")[0]: self._weight(name) for name in names}
             weights.append(rec.Weights(*map(own.get, ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"))))
-        if _autocast.state.enabled:
+        if _autocast.entered((data,)):
             if self.mode == "GRU" or sizes is not None:
                 return self._layers_in_region(data, sizes, hidden, weights)
             data, hidden = _autocast.lower((data, hidden))
@@ -376,7 +376,7 @@ class RNNCellBase(Module):
 
     def _advance(self, mode: str, input: Tensor, states: tuple[Any, ...]) -> tuple[Tensor, ...]:
         weights = rec.Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        if _autocast.state.enabled:
+        if _autocast.entered((input,)):
             if mode in ("GRU", "LSTM"):
                 gates = F.linear(input, self.weight_ih, self.bias_ih)
                 return _lstm_step(gates, states[0], states[1], weights) if mode == "LSTM" else (
