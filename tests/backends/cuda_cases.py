@@ -249,6 +249,10 @@ def ways_out() -> None:
     assert x.data_ptr() != 0
     with pytest.raises(NotImplementedError, match="CuPy's"):
         x.untyped_storage()
+    with pytest.raises(TypeError, match="on the CPU"):
+        torch.Tensor(x.detach())
+    assert torch.Tensor is type(torch.matrix_power(torch.eye(2, device="cuda:1"), 0))
+    assert torch.linalg.pinv(torch.ones(2, 3, 3, device="cuda:1"), rtol=torch.tensor([0.1, 0.2], device="cuda:1")).is_cuda
 
 
 def dlpack() -> None:
@@ -330,6 +334,7 @@ def changes_in_place() -> None:
     for seen in (x, flat.view(2, 3), also):
         same(seen, expected)
     same(row, expected[0])
+    x.copy_(5)
     x.copy_(torch.ones(2, 3))  # from another device
     same(flat, torch.ones(6))
     host = torch.zeros(2, 3)

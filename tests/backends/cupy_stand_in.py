@@ -459,7 +459,8 @@ def _function(name: str, function: Any) -> Any:
         if isinstance(found, bool) and name in ("array_equal", "allclose", "array_equiv"):
             found = np.bool_(found)
         if name in ("linalg.eigvals", "linalg.eig"):  # always complex there
-            found = found.astype(complex) if name[-1] == "s" else type(found)(*[x.astype(complex) for x in found])
+            wide = np.result_type(_taken(args[0]).dtype, np.complex64)
+            found = found.astype(wide) if name[-1] == "s" else type(found)(*[x.astype(wide) for x in found])
         if name in ("count_nonzero",):
             found = np.asarray(found)
         return found if isinstance(found, _PLAIN_RESULTS) else _given(found)

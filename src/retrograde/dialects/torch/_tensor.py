@@ -441,6 +441,8 @@ def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:
     np_dtype = _dtype.get_default_dtype().np
     if len(args) == 1 and isinstance(args[0], Value):
         source = args[0]
+        if type(source._a) is not _ndarray and not source.is_cpu:
+            raise TypeError(f"{cls.__name__}(): takes a tensor on the CPU, this one is on {source.device}; use to() or clone()")
         array: Any = source._a if values.dtype_of(source) == np_dtype else np.asarray(source._a).astype(np_dtype)
     elif len(args) == 1 and isinstance(args[0], Size):
         array = np.zeros(args[0], np_dtype)

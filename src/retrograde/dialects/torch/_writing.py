@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._state import is_grad_enabled
 from ...core.node import tick
-from ...core.value import Value, dtype_of, make, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.devices import moved, place_of
@@ -19,7 +19,7 @@ from ._api import FUNCTIONS, METHODS, api
 from ._elementwise import replaced, tensor_argument
 from ._graph_nodes import show_as
 from ._promote import constant, number_array
-from ._tensor import Tensor
+from ._tensor import beside
 
 _LARGEST = 65504.0  # which every floating dtype of NumPy's holds
 
@@ -38,7 +38,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         if write_at_once("copy_", _put, self, src):
             return self
     elif isinstance(src, (bool, int, float, complex)):
-        src = make(Tensor, np.asarray(src))
+        src = beside(np.asarray(src), self)
     tensor_argument("copy_", src, "src")
     if shape_of(src) == shape_of(self) and not (is_grad_enabled() and (src._node or self._node)):
         inplace.check("copy_", self)

@@ -50,7 +50,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
         input, n = inv(input), -n
     if n == 0:
         # Nothing of the input is kept, but the result belongs to its graph and has the gradient 0.
-        return show_as(where(False, input, np.eye(shape[-1], dtype=dtype_of(input))), "CopyBackwards")
+        return show_as(where(False, input, beside(np.eye(shape[-1], dtype=dtype_of(input)), input)), "CopyBackwards")
     if n == 1:
         return copy(input)
     if n == 3:

@@ -166,7 +166,8 @@ def cutoffs(op: str, x: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     atol, rtol = (concrete(op, t) if isinstance(t, Value) else t for t in (atol, rtol))
     if rtol is None:
         rtol = default if atol is None else np.where(np.asarray(atol) > 0, 0.0, default)
-    return np.asarray(0.0 if atol is None else atol, dtype), np.asarray(rtol, dtype)
+    found = np.asarray(0.0 if atol is None else atol, dtype), np.asarray(rtol, dtype)
+    return found if type(x._a) is np.ndarray else (beside(found[0], x), beside(found[1], x))
 
 
 @takes_out
