@@ -62,7 +62,7 @@ def tensor(
     if isinstance(data, Value) and data.is_sparse:
         return data.clone().to(dtype or data.dtype).requires_grad_(requires_grad)  # type: ignore[no-any-return]
     np_dtype = None if dtype is None else np_dtype_of("tensor", dtype)
-    if hasattr(data, "__dlpack_device__") and (there := from_device(data)) is not None:
+    if type(data) is not list and hasattr(data, "__dlpack_device__") and (there := from_device(data)) is not None:
         if device is not None:
             there = moved(there.detach(), place_named(device))
         array: Any = bare(st.copy(there.detach()) if np_dtype is None else st.cast(there.detach(), dtype=np_dtype))
