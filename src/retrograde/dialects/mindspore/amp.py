@@ -15,6 +15,7 @@ from .nn.layer.basic import Dense
 from .nn.layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
 from .nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm
 from .nn.layer.rnns import GRUCell, LSTMCell, RNNCell
+from .nn.optim.optimizer import Optimizer
 from .nn.wrap import TrainOneStepCell, TrainOneStepWithLossScaleCell, WithLossCell
 from .train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 
@@ -201,6 +202,10 @@ def build_train_network(
     kwargs.pop("cast_model_type", None)
     if kwargs:
         raise ValueError(f"build_train_network: unknown options {', '.join(kwargs)}")
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"build_train_network: optimizer must be an Optimizer, got {type(optimizer).__name__}")
+    if manager is not None and not isinstance(manager, LossScaleManager):
+        raise TypeError(f"build_train_network: loss_scale_manager must be a LossScaleManager, got {type(manager).__name__}")
     network = auto_mixed_precision(network, "O2" if level == "auto" else level)
     if loss_fn is not None:
         network = WithLossCell(network, loss_fn)

@@ -33,14 +33,16 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
         group["lr"] = rate
 
 
+def _check_optimizer(op: str, optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{op}: wanted an optimizer of experimental.optim, got {type(optimizer).__name__}")
+
+
 class LRScheduler:
     """Base of schedulers: a subclass gives the rates of the groups in `get_lr()`, for `last_epoch`."""
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"{type(self).__name__}: wanted an optimizer of experimental.optim, got {type(optimizer).__name__}"
-            )
+        _check_optimizer(type(self).__name__, optimizer)
         self.optimizer, self._epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", from_array(np.array(float(group["lr"]), np.float32)))
@@ -239,6 +241,7 @@ class ReduceLROnPlateau(schedules.Plateau):
         self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
         threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
+        _check_optimizer("ReduceLROnPlateau", optimizer)
         check("ReduceLROnPlateau", "factor < 1; mode in {min, max}; threshold_mode in {rel, abs}", locals())
         self.min_lrs = _per_group("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
@@ -247,7 +250,9 @@ class ReduceLROnPlateau(schedules.Plateau):
         self._reset()
 
     def step(self, metrics: Any) -> None:
-        """Judge the metric of an epoch."""
+        """Judge the metric of an epoch; raises TypeError for what is no number."""
+        if not isinstance(metrics, (int, float, np.number, Tensor)):
+            raise TypeError(f"ReduceLROnPlateau.step: wanted a number, got {type(metrics).__name__}")
         current = float(metrics)
         self.last_epoch += 1
         if self._is_due(current):
