@@ -116,7 +116,7 @@ class Tree:
             wanted = " or ".join(dict.fromkeys(t.__name__ for t in kind.fits))
             raise TypeError(
                 f"{type(self).__name__}.{name} is a {kind.word}; it can be set to a {wanted} or None, not to "
-                f"{type(value).__name__}"
+                f"{type(value).__name__}; take another name, or delete the {kind.word} first (del)"
             )
         self.__dict__[kind.table][name] = value
 

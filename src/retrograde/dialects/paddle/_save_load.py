@@ -7,6 +7,7 @@ its array. Reading never calls what a file names (see `_shared.unpickling`).
 from __future__ import annotations
 
 import io
+import math
 import os
 import pickle
 import threading
@@ -174,7 +175,7 @@ def _from_binary(data: bytes) -> Tensor:
     if len(data) < 20 or end > len(data) or len(numbers) % 2 or not known:
         raise pickle.UnpicklingError("load: the description of the tensor in the file is damaged")
     dtype, shape = np.dtype(_KINDS[numbers[1]]) if numbers[1] != 22 else _BFLOAT16, tuple(numbers[3::2])
-    if len(data) - end != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+    if len(data) - end != dtype.itemsize * math.prod(shape):
         raise pickle.UnpicklingError("load: the file does not hold as many elements as it says")
     return from_array(np.frombuffer(data, dtype, offset=end).reshape(shape).copy())
 

@@ -141,6 +141,7 @@ def _number(name: str, value: Any) -> Any:
 def format_tensor(
     array: np.ndarray, *, dtype_name: str, default_dtype_name: str, suffixes: Sequence[str] = (), indent: int = 0,
     prefix: str = "tensor(",
+    device_name: str = "",
 ) -> str:  # fmt: skip
     """Return the text of `repr(tensor)` for a tensor that holds `array`, of any shape, under the current options.
 
@@ -151,6 +152,7 @@ def format_tensor(
         suffixes: what follows size and dtype, such as "requires_grad=True" or "grad_fn=<MulBackward0>".
         indent: columns already taken to the left of the prefix, on its own and on the following lines.
         prefix: the opening, "tensor(" or the name of a subclass and a parenthesis.
+        device_name: the device, "cuda:0"; empty for the CPU, of which nothing is said.
 
     >>> format_tensor(np.eye(2, dtype=np.float32), dtype_name="float32", default_dtype_name="float32")
     'tensor([[1., 0.],\\n        [0., 1.]])'
@@ -158,7 +160,7 @@ def format_tensor(
     options = _options
     indent += len(prefix)
     shape = array.shape
-    notes: list[str] = []
+    notes: list[str] = [f"device='{device_name}'"] if device_name else []
     if array.size == 0:
         body = "[]"
         if len(shape) != 1:

@@ -104,6 +104,30 @@ def assume_constant_result(fn: Any) -> Any:
     return fn
 
 
+class set_stance:
+    """How compiled functions are to run, as a statement, a context or a decorator: what they give is the same in all of them.
+
+    Raises NotImplementedError for "fail_on_recompile", which is about compiling that does not happen here.
+    """
+
+    def __init__(
+        self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None
+    ) -> None:
+        if stance == "fail_on_recompile":
+            raise NotImplementedError(
+                "set_stance: 'fail_on_recompile' is not offered; compile_report() says what was compiled"
+            )
+
+    def __call__(self, fn: Any) -> Any:
+        return fn
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *found: Any) -> None:
+        pass
+
+
 def is_exporting() -> bool:
     """Whether a program is being exported: never."""
     return False

@@ -168,4 +168,14 @@ class RandomChoice:
         return self._transforms[self._draw.randint(len(self._transforms))](*values)
 
 
+class RandomOrder:
+    """Functions, one after the other, in an order drawn for each value."""
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        self._transforms, self._draw = _functions("RandomOrder", transforms), generator()
+
+    def __call__(self, *values: Any) -> Any:
+        return Compose([self._transforms[k] for k in self._draw.permutation(len(self._transforms))])(*values)
+
+
 __getattr__ = attributes(globals())

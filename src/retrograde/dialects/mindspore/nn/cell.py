@@ -354,7 +354,9 @@ class Cell(Tree):
             raise ValueError(f"to_float: wanted float16, bfloat16 or float32, got {dst_type!r}")
         for _, cell in walk(self):
             cell.__dict__.update(_compute=dst_type.np, _special=True)
-        return self
+        return self.add_flags_recursive(
+            fp16=dst_type is float16, fp32=dst_type is float32, bf16=dst_type is bfloat16
+        )
 
     def recompute(
         self, *, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,

@@ -38,7 +38,7 @@ class Unpickler(Machine):
     Args:
         stream: binary, positioned at the pickle; left behind its last byte.
         load_storage: called with dtype name (None: bytes), key, location, number of elements and view.
-        rebuild: called with the first seven fields of a TensorRecord.
+        rebuild: called with the first seven fields of a TensorRecord and its location.
         constants: values by full name, "torch.float32".
         functions: what may be called, by full name, "torch.Size"; of classes, objects are made.
         is_own: tells the dialect's own layers and functions, which are refused with what it takes to read them.
@@ -191,7 +191,9 @@ class Unpickler(Machine):
             self._budget.spend(2 * math.prod(shape) * array.itemsize)  # a view may repeat what is stored
             array, strides = _resolve(array, offset, shape, strides, metadata)
             offset = 0
-        record = TensorRecord(array, dtype_name, offset, shape, strides, bool(requires_grad), False)
+        record = TensorRecord(
+            array, dtype_name, offset, shape, strides, bool(requires_grad), False, location=storage.location
+        )
         return self._make(record)
 
     def _parameter(self, data: Any, requires_grad: bool, backward_hooks: Any, state: Any = None) -> Any:
@@ -216,7 +218,7 @@ class Unpickler(Machine):
     def _make(self, record: TensorRecord) -> Any:
         assert self._rebuild is not None
         try:
-            tensor = self._rebuild(*record[:7])
+            tensor = self._rebuild(*record[:7], record.location)
         except (*DAMAGE, AttributeError) as error:
             # Not the file's doing: it must not pass for a damaged file.
             raise RuntimeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
 from ....core.value import content, dtype_of, make, shape_of
 from ....tape.autograd import leaf
-from .._tensor import Tensor, refuse_in_transforms
+from .._tensor import Tensor, beside, refuse_in_transforms
 from ._entry import grad
 
 
@@ -50,7 +51,7 @@ def _construct_standard_basis_for(tensors: Any, tensor_numels: Any) -> tuple[Any
     ends = np.cumsum([0, *tensor_numels])
     unit = np.eye(ends[-1])
     return tuple(
-        make(Tensor, unit[:, a:b].astype(dtype_of(x))) for x, a, b in zip(tensors, ends, ends[1:])
+        beside(unit[:, a:b].astype(dtype_of(x)), x) for x, a, b in zip(tensors, ends, ends[1:])
     )  # fmt: skip
 
 
@@ -103,11 +104,11 @@ def _vectors(op: str, v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _ones(y: Tensor) -> Tensor:
-    return make(Tensor, np.ones(shape_of(y), dtype_of(y)))
+    return beside(np.ones(shape_of(y), dtype_of(y)), y)
 
 
 def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    return make(Tensor, np.zeros(shape, dtype_of(like)))
+    return beside(np.zeros(shape, dtype_of(like)), like)
 
 
 def _filled(op: str, grads: Any, likes: tuple[Tensor, ...], strict: bool, what: str) -> tuple[Tensor, ...]:
@@ -212,10 +213,10 @@ def _jacobian_row(
     y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[Tensor, ...]:
     shape = tuple(shape_of(y))
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
-        found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
+        found = grad([y], list(xs), [beside(basis, y)], retain_graph=True, create_graph=create_graph,
                      allow_unused=True, is_grads_batched=True)  # fmt: skip
         return tuple(
             _zeros(shape + tuple(shape_of(x)), x) if g is None else g.reshape(shape + tuple(shape_of(x)))
@@ -223,7 +224,7 @@ def _jacobian_row(
         )
     columns: list[list[Tensor]] = [[] for _ in xs]
     for k in range(n):
-        found = _pull((y,), xs, (make(Tensor, basis[k]),), create_graph, True)
+        found = _pull((y,), xs, (beside(basis[k], y),), create_graph, True)
         for j, (g, x) in enumerate(zip(found, xs)):
             if g is None:
                 if strict:

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import make
 from ..._shared.checks import check
 from .._data import np_dtype_of
 from .._size import check_device
-from .._tensor import Tensor
+from .._tensor import Tensor, from_array
 
 
 def _window(formula: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
@@ -37,8 +36,7 @@ def _window(formula: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
             points = np.ones(M)
         else:
             points = formula(M if sym else M + 1, **options)[:M]
-        x = make(Tensor, points.astype(kind))
-        return x.requires_grad_() if requires_grad else x
+        return from_array(points.astype(kind), requires_grad, device)
 
     return window
 

@@ -10,7 +10,7 @@ import numpy as np
 from .....ops.manipulation import pad_constant
 from .....ops.structural import stack, transpose
 from ...._shared.checks import check
-from ..._api import FUNCTIONS
+from ... import _activations, _convolution, _pooling
 from ..._dtype import float32
 from ..._tensor import from_array
 from .._checks import a_float, positive_int
@@ -175,7 +175,7 @@ class SSIM(Cell):
         weight = from_array(np.broadcast_to(self.window, (channels, 1, *self.window.shape)).copy())
 
         def mean(v: Any) -> Any:
-            return FUNCTIONS["conv2d"](v, weight, groups=channels)
+            return _convolution.conv2d(v, weight, groups=channels)
 
         mx, my = mean(x), mean(y)
         covariance, variances = mean(x * y) - mx * my, mean(x * x) - mx * mx + (mean(y * y) - my * my)
@@ -208,7 +208,7 @@ class MSSSIM(SSIM):
         product: Any = 1.0
         for i, power in enumerate(self.power_factors):
             if i:
-                x, y = (FUNCTIONS["avg_pool2d"](v, 2, 2) for v in (x, y))
+                x, y = (_pooling.avg_pool2d(v, 2, 2) for v in (x, y))
             alike, structure = self._compared(x, y)
-            product = product * FUNCTIONS["relu"](alike if i == len(self.power_factors) - 1 else structure) ** power
+            product = product * _activations.relu(alike if i == len(self.power_factors) - 1 else structure) ** power
         return product.mean(-1)

@@ -86,10 +86,12 @@ class _Conv(Cell):
             raise ValueError(
                 f"{type(self).__name__}: wanted {self._axes + 2} axes (batch, channels, *space), got shape {x.shape}"
             )
-        channels = x.shape[1 if self.format == self._format else -1]
+        axis = 1 if self.format == self._format else -1
+        channels = x.shape[axis]
         if channels != self.in_channels:
             raise (ValueError if self._axes == 3 else RuntimeError)(
-                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}"
+                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}; "
+                f"make the layer with in_channels={channels}, or move the channels to axis {axis}"
             )
 
     def construct(self, x: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from .....learn import bridge
 from ...._shared.checks import check
 from ...._shared.option_rows import OptimiserRow
+from ... import _dtype
 from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
@@ -180,7 +181,8 @@ class Optimizer(Cell):
         """The weight decay of the coming step; a tuple where groups have their own."""
         if isinstance(self.weight_decay, tuple):
             return tuple(d(self.global_step) if isinstance(d, Cell) else d for d in self.weight_decay)
-        return self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
+        decay = self.weight_decay
+        return decay(self.global_step) if isinstance(decay, Cell) else Tensor(decay, _dtype.float32)
 
     @property
     def target(self) -> str:

@@ -293,7 +293,10 @@ class RNNBase(LayerList):
             raise ValueError(f"{own}: inputs must have 3 dimensions, got shape {list(shape_of(inputs))}")
         x = inputs if self.time_major else move_axis(inputs, 0, 1)
         if shape_of(x)[2] != self.input_size:
-            raise ValueError(f"{own}: inputs have {shape_of(x)[2]} features, wanted {self.input_size}")
+            raise ValueError(
+                f"{own}: inputs have {shape_of(x)[2]} features, wanted {self.input_size}; make the layer with "
+                f"input_size={shape_of(x)[2]}, or move the features to the last axis"
+            )
         state = self._initial(shape_of(x)[1], x, initial_states)
         between = (lambda y: F.dropout(y, self.dropout, training=self.training)) if self.dropout else None
         out, last = rec.stacked(

@@ -138,7 +138,9 @@ class GoogLeNet(Classifier):
         x = getattr(self, f"_pool_o{k}")(x) if self.with_pool else x
         if self.num_classes <= 0:
             return x
-        x = nn.functional.relu(getattr(self, f"_fc_o{k}")(flatten(getattr(self, f"_conv_o{k}")(x), 1)))
+        x = getattr(self, f"_fc_o{k}")(flatten(getattr(self, f"_conv_o{k}")(x), 1))
+        if k == 1:  # the second one has none there
+            x = nn.functional.relu(x)
         return getattr(self, f"_out{k}")(getattr(self, f"_drop_o{k}")(x))
 
     def forward(self, inputs: Any) -> Any:

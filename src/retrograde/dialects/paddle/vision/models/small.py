@@ -43,8 +43,8 @@ class AlexNet(nn.Layer):
         self._conv3, self._conv4 = nn.Conv2D(192, 384, 3, 1, 1), nn.Conv2D(384, 256, 3, 1, 1)
         self._conv5 = _conv_pool(256, 256, 3, 1, 1)
         if num_classes > 0:
-            self._drop1, self._fc6 = nn.Dropout(0.5), nn.Linear(256 * 6 * 6, 4096)
-            self._drop2, self._fc7 = nn.Dropout(0.5), nn.Linear(4096, 4096)
+            self._drop1, self._drop2 = (nn.Dropout(0.5, mode="downscale_in_infer") for _ in range(2))
+            self._fc6, self._fc7 = nn.Linear(256 * 6 * 6, 4096), nn.Linear(4096, 4096)
             self._fc8 = nn.Linear(4096, num_classes)
 
     def forward(self, inputs: Any) -> Any:

@@ -204,7 +204,7 @@ def _randomly_affine(self: Any, img: Any) -> Any:
     angle = random.uniform(*self.degrees)
     shift = [0, 0]
     if self.translate is not None:
-        shift = [round(random.uniform(-t * n, t * n)) for t, n in zip(self.translate, (w, h))]
+        shift = [int(random.uniform(-t * n, t * n)) for t, n in zip(self.translate, (w, h))]
     scale = 1.0 if self.scale is None else random.uniform(*self.scale)
     shear = [0.0, 0.0]
     if self.shear is not None:
@@ -322,9 +322,11 @@ class RandomPerspective(BaseTransform):
         """The corners, and where they are moved to."""
         dx, dy = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
         corners = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
-        moved = [[x + (1 if x == 0 else -1) * random.randint(0, dx), y + (1 if y == 0 else -1) * random.randint(0, dy)]
-                 for x, y in corners]  # fmt: skip
-        return corners, moved
+
+        def moved(at: int, size: int, by: int) -> int:
+            return int(random.uniform(0, by + 1) if at == 0 else random.uniform(size - by - 1, size))
+
+        return corners, [[moved(x, width, dx), moved(y, height, dy)] for x, y in corners]
 
     def _apply_image(self, img: Any) -> Any:
         if random.random() >= self.prob:

@@ -154,7 +154,7 @@ class RNNBase(Module):
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
-                f"{data.shape[-1]}"
+                f"{data.shape[-1]}; make the layer with input_size={data.shape[-1]}, or move the features to the last axis"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
         output, last = self._layers(data, sizes, hidden)
@@ -177,7 +177,7 @@ class RNNBase(Module):
         rows = self.num_layers * (2 if self.bidirectional else 1)
         widths = [self.proj_size or self.hidden_size] + ([self.hidden_size] if self.mode == "LSTM" else [])
         if hx is None:
-            return tuple(zeros(rows, batch, width, dtype=data.dtype) for width in widths)
+            return tuple(zeros(rows, batch, width, dtype=data.dtype, device=data.device) for width in widths)
         given = tuple(hx) if self.mode == "LSTM" else (hx,)
         if len(given) != len(widths):
             kind = IndexError if len(given) < len(widths) else RuntimeError
@@ -360,7 +360,7 @@ class RNNCellBase(Module):
         if not batched:
             input = input.unsqueeze(0)
         if states is None:
-            states = tuple(zeros(input.shape[0], self.hidden_size, dtype=input.dtype) for _ in range(count))
+            states = tuple(zeros(input.shape[0], self.hidden_size, dtype=input.dtype, device=input.device) for _ in range(count))
         else:
             for x in states:
                 if x.ndim not in (1, 2):

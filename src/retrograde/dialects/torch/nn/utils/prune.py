@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._api import FUNCTIONS
+from ... import _creation, _joining, _statistics, random
 from ..._creation import ones_like
 from ..._tensor import Tensor
 from ..modules.module import Module
@@ -206,7 +206,7 @@ class RandomUnstructured(_Unstructured):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The entries with the largest of as many uniform numbers are pruned."""
-        return self._without(FUNCTIONS["rand_like"], t, default_mask, True)
+        return self._without(random.rand_like, t, default_mask, True)
 
 
 class L1Unstructured(_Unstructured):
@@ -229,7 +229,7 @@ class _Structured(BasePruningMethod):
         count = _count(self.amount, size)
         if count == 0:
             return default_mask
-        mask = FUNCTIONS["zeros_like"](t)
+        mask = _creation.zeros_like(t)
         where: list[Any] = [slice(None)] * t.dim()
         where[self.dim] = self._kept(t, size, count)
         mask[tuple(where)] = 1
@@ -248,7 +248,7 @@ class RandomStructured(_Structured):
         self.amount, self.dim = amount, dim
 
     def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
-        drawn = FUNCTIONS["rand"](size)
+        drawn = random.rand(size)
         return drawn > drawn.kthvalue(count).values  # type: ignore[no-any-return]
 
 
@@ -261,7 +261,7 @@ class LnStructured(_Structured):
 
     def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
         others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        norms = FUNCTIONS["norm"](t.detach(), p=self.n, dim=others)
+        norms = _statistics.norm(t.detach(), p=self.n, dim=others)
         return norms.topk(size - count, largest=True).indices  # type: ignore[no-any-return]
 
 
@@ -324,8 +324,8 @@ def global_unstructured(
     scores = importance_scores if importance_scores is not None else {}
     if not isinstance(scores, dict):
         raise TypeError("prune: importance_scores must map pairs (module, name) to tensors")
-    flat = FUNCTIONS["cat"]([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
-    default = FUNCTIONS["cat"]([
+    flat = _joining.cat([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
+    default = _joining.cat([
         getattr(m, n + "_mask", ones_like(getattr(m, n))).detach().reshape(-1) for m, n in pairs
     ])  # fmt: skip
     container = PruningContainer()
