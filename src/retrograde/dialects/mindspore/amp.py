@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -47,17 +48,20 @@ def all_finite(inputs: Any) -> Tensor:
     return from_array(np.array(finite))
 
 
-class LossScaler:
+class LossScaler(abc.ABC):
     """Base of loss scalers: `scale` a loss, `unscale` gradients, `adjust` the scale."""
 
+    @abc.abstractmethod
     def scale(self, inputs: Any) -> Any:
         """The tensors times the scale."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def unscale(self, inputs: Any) -> Any:
         """The tensors divided by the scale."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def adjust(self, grads_finite: Any) -> Any:
         """Move the scale as a step went."""
         raise NotImplementedError
