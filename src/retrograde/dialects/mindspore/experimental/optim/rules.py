@@ -53,7 +53,8 @@ def _asgd(self: Any, group: dict[str, Any], members: Members) -> None:
 
 ASGD = optimiser(
     "ASGD", "params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0, maximize=False", accumulating.asgd,
-    "Averaged gradient descent (Polyak and Juditsky 1992).", state="ax, step_t", checks="lambd: float; alpha: object; t0: float", _step=_asgd,
+    "Averaged gradient descent (Polyak and Juditsky 1992).", state="ax, step_t",
+    checks="lambd: float; alpha: object; t0: float", _step=_asgd,
 )  # fmt: skip
 
 

@@ -100,6 +100,8 @@ class _Stack(Cell):
         name = type(self).__name__
         if x.ndim != 3 or x.shape[2] != self.input_size:
             raise ValueError(f"{name}: wanted an input of 3 axes, the last of size {self.input_size}, got shape {x.shape}")
+        if x.dtype.category != 2:
+            raise TypeError(f"{name}: wanted an input of a floating dtype, got {x.dtype}")
         if self.batch_first:
             x = transpose(x, axes=(1, 0, 2))
         state = self._start(x, hx)
