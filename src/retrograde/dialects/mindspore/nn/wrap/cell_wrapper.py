@@ -250,7 +250,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return detached(value[0]), overflow, scale
 
     def set_sense_scale(self, sens: Any) -> None:
-        """Set the scale; raises TypeError for no tensor."""
+        """Set the scale, a tensor."""
         if not isinstance(sens, Tensor):
             raise TypeError(f"{type(self).__name__}.set_sense_scale: wanted a Tensor, got {type(sens).__name__}")
         self.scale_sense.set_data(sens)
