@@ -2,7 +2,7 @@
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, communication, nn, ops
 from mindspore.communication import comm_func, create_group, get_group_size, get_rank, init
 
 init()
@@ -25,6 +25,55 @@ ops.Barrier()()
 create_group("pair", [0, 2])
 if rank != 1:
     assert np.array_equal(comm_func.all_reduce(x, group="pair")[0].asnumpy(), every[0] + every[2])
+    assert communication.get_process_group_ranks("pair") == [0, 2]
+    assert communication.get_world_rank_from_group_rank("pair", 1) == 2
+    assert communication.get_group_rank_from_world_rank(2, "pair") == 1
+    communication.destroy_group("pair")
+    try:
+        get_rank("pair")
+    except ValueError as error:
+        assert "create_group" in str(error)
+    else:
+        raise AssertionError("the group is still there")
+assert communication.get_local_rank_size() == 3
+for name, wrong, kind in (
+    ("get_rank", (3,), TypeError), ("destroy_group", (communication.HCCL_WORLD_COMM_GROUP,), ValueError),
+    ("create_group", ("again", [0, 7]), ValueError),
+):  # fmt: skip
+    try:
+        getattr(communication, name)(*wrong)
+    except kind:
+        continue
+    raise AssertionError(name)
+
+# The same as functions; of what only one process gets, the others are not asked.
+assert np.array_equal(comm_func.all_gather_into_tensor(x)[0].asnumpy(), np.concatenate(every))
+assert np.array_equal(comm_func.reduce_scatter_tensor(x, "max")[0].asnumpy(), every[-1][rank : rank + 1])
+assert np.array_equal(comm_func.broadcast(x, 2).asnumpy(), every[2])
+for op, combined in (("sum", sum(every)), ("min", every[0])):
+    found = comm_func.reduce(x, 1, op)
+    assert rank != 1 or np.array_equal(found.asnumpy(), combined)
+found = comm_func.gather_into_tensor(x, 2)
+assert rank != 2 or np.array_equal(found.asnumpy(), np.concatenate(every))
+assert np.array_equal(comm_func.scatter_tensor(x, 1).asnumpy(), every[1][rank : rank + 1])
+comm_func.barrier()
+comm_func.barrier(async_op=True).wait()
+result, handle = comm_func.all_reduce(x, async_op=True)
+handle.wait()
+assert np.array_equal(result.asnumpy(), sum(every))
+before, after = (rank - 1) % count, (rank + 1) % count
+sent = comm_func.isend(x, after)
+result, handle = comm_func.irecv(x, before)
+handle.wait()
+sent.wait()
+assert np.array_equal(result.asnumpy(), every[before])
+if rank == 0:
+    comm_func.send(x, 1)
+elif rank == 1:
+    assert np.array_equal(comm_func.recv(x, 0).asnumpy(), every[0])
+parts, _ = comm_func.all_to_all_with_output_shape([(1, 2)] * 3, [x[k : k + 1] for k in range(3)])
+assert all(np.array_equal(p.asnumpy(), e[rank : rank + 1]) for p, e in zip(parts, every))
+
 gradient = ms.grad(lambda y: (ops.AllReduce()(y**2) * (rank + 1)).sum())(x)
 assert np.allclose(gradient.asnumpy(), 6 * 2 * x.asnumpy())
 gathered = ms.grad(lambda y: (ops.AllGather()(y) * (rank + 1)).sum())(x)
@@ -59,3 +108,5 @@ except RuntimeError as error:
 else:
     raise AssertionError("nothing was said")
 print("rank", rank, "is done")
+communication.release()
+assert not communication.GlobalComm.INITED

@@ -349,3 +349,52 @@ def test_records_of_a_training_need_the_package_that_writes_them(tmp_path: Any) 
                 record.add_value(*wrong)
     assert not record.record(2)
     assert list(tmp_path.iterdir())
+
+
+class _Written:
+    """In place of a writer of event files: what it is given."""
+
+    def __init__(self, log_dir: str, filename_suffix: str) -> None:
+        self.suffix, self.said = filename_suffix, []
+
+    def add(self, value: Any, step: int) -> None:
+        self.said.append((*value, step))
+
+    def flush(self) -> None:
+        self.said.append("flushed")
+
+    def close(self) -> None:
+        self.said.append("closed")
+
+
+def test_what_records_of_a_training_hold(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from retrograde.dialects._shared import event_files
+
+    monkeypatch.setattr(event_files, "FileWriter", _Written)
+    for kind in ("scalar", "image", "histogram"):
+        monkeypatch.setattr(event_files, kind, lambda name, x, kind=kind: (kind, name, np.asarray(x).tolist()))
+    with ms.train.SummaryRecord(str(tmp_path), "mine", "_end") as record:
+        written: Any = record._file
+        assert (record.log_dir, written.suffix) == (str(tmp_path), ".mine_end")
+        record.set_mode("eval")
+        for value in (3.0, 0.5):  # of two with one name the newest
+            record.add_value("scalar", "loss", Tensor(value))
+        record.add_value("tensor", "w", Tensor([1.0, 2.0]))
+        record.add_value("histogram", "w", Tensor([3.0]))
+        record.add_value("image", "picture", Tensor([[[[0.0, 1.0]]], [[[5.0, 5.0]]]]))
+        assert record.record(4, plugin_filter=lambda plugin: plugin != "tensor")
+        assert record.record(5)  # nothing is left
+        record.flush()
+        for wrong, error in ((("set_mode", "test"), ValueError), (("record", 1.5), TypeError), (("record", True), TypeError)):
+            with pytest.raises(error):
+                getattr(record, wrong[0])(*wrong[1:])
+        record.add_value("image", "picture", Tensor([[1.0]]))
+        with pytest.raises(ValueError, match="images"):
+            record.record(6)
+    picture = [[[0], [255]]]
+    wanted = [("scalar", "loss", 0.5, 4), ("histogram", "w", [3.0], 4), ("image", "picture", picture, 4)]
+    assert written.said == [*wanted, "flushed", "closed"]
+    record.close()  # it is closed already
+    assert not record.record(7)
+    with pytest.raises(ValueError, match="closed"), record:
+        pass

@@ -161,8 +161,7 @@ class Custom:
 
 
 @api(function=False)
-def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+def requires_grad_(self: Any, requires_grad: bool = True) -> None:
     """Say whether gradients are wanted of a Parameter; a tensor's are wanted where a gradient function is given it."""
     if hasattr(type(self), "requires_grad"):
         self.requires_grad = requires_grad
-    return self

@@ -12,6 +12,7 @@ import numpy as np
 from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
+from .._shared.dlpack import imported
 from .._shared.registry import defined
 from ._api import api, row
 from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64, only_dtype
@@ -220,10 +221,14 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 @api(method=False)
 def from_dlpack(dlpack: Any) -> Tensor:
-    """A tensor in the memory of another library's array (anything with `__dlpack__`); raises TypeError for anything else."""
-    if not hasattr(dlpack, "__dlpack__"):
-        raise TypeError(f"from_dlpack: wanted an array with __dlpack__, got {type(dlpack).__name__}")
-    return from_array(np.from_dlpack(dlpack))
+    """A tensor in the memory of another library's array (anything with `__dlpack__`), or of what `to_dlpack` gave, once.
+
+    Raises RuntimeError for anything else.
+    """
+    try:
+        return from_array(imported(dlpack))
+    except (TypeError, ValueError) as error:
+        raise RuntimeError(f"from_dlpack: wanted a capsule or an array with __dlpack__, got {type(dlpack).__name__}") from error
 
 
 @api(method=False)

@@ -373,7 +373,9 @@ def ctc_loss(
     labels = np.where(np.arange(labels.shape[1]) < counts[:, None], labels, blank)  # what comes behind is padding
     if not 0 <= blank < x.shape[2]:
         raise ValueError(f"{op}: blank must be one of {x.shape[2]} classes, got {blank}")
-    losses = formulas.ctc(x, labels, frames, counts, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+    losses = formulas.ctc(
+        x, labels, frames, counts, blank=blank, reduction=reduction, zero_infinity=zero_infinity, error=RuntimeError
+    )
     if squeeze and reduction == "none":
         losses = st.reshape(losses, shape=())
     return losses, from_array(arrivals(np.asarray(x._concrete(op)), with_blanks(labels, blank)))

@@ -40,7 +40,7 @@ class ParamInfo:
         self.layerwise_parallel, self.parallel_optimizer = False, True
 
 
-class Parameter(Tensor, result=Tensor):
+class Parameter(Tensor):
     """A tensor with a name that a Cell registers when it is set as an attribute; `requires_grad` says if it is trained.
 
     default_input: a Tensor (whose values are copied), a NumPy array, a list or a number.
@@ -59,7 +59,7 @@ class Parameter(Tensor, result=Tensor):
             if default_input.init is not None:
                 default_input.init_data()
             array: Any = default_input._a
-            return make(cls, np.copy(array, order="C") if type(array) is np.ndarray else np.array(default_input._concrete("Parameter")))
+            return make(cls, np.copy(array, "C") if type(array) is np.ndarray else np.array(default_input._concrete("Parameter")))
         if isinstance(default_input, (int, float, list, np.ndarray)) and not isinstance(default_input, np.generic):
             array = _data.data_array(default_input, None, "Parameter")
             if isinstance(default_input, int):
@@ -79,9 +79,6 @@ class Parameter(Tensor, result=Tensor):
         self.requires_grad = requires_grad
         LIVE[id(self)] = self
         self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(result=Tensor, **kwargs)
 
     @property
     def name(self) -> str:

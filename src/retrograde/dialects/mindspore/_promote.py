@@ -134,10 +134,5 @@ def same_dtype(op: str, *tensors: Any) -> None:
         raise TypeError(f"{op}: the tensors must have one dtype, got {found}; convert with astype()")
 
 
-def floated(op: str, x: Any) -> Value:
-    """A tensor in a floating (or complex) dtype: integers and booleans become float32."""
-    return single(op, x, FLOAT)
-
-
 BUILD = Builders(single=single, pair=pair, check_cast=check_cast, parameters=("input", "other"))
 """The builders of functions whose operands are called `input` and `other`, as most functions of `ops` are."""

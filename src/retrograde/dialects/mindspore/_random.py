@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops.comparison import greater_equal
 from ...ops.indexing import take
 from .._shared.axes import integer, integers, length_of, spread
+from .._shared.guard import kind_of
 from ._api import api
 from ._arguments import function
 from ._assign import write
-from ._dtype import as_dtype, float32, int32, int64
+from ._dtype import as_dtype, float16, float32, float64, int32, int64
 from ._generator import stream_of
 from ._promote import FLOATING, single, tensor_argument
 from ._stream import drawn, generator
@@ -158,10 +159,19 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Any:
     return from_array(np.asarray(generator(seed).gamma(a, 1 / rate, sizes), np.float32))
 
 
+def _vector_of_sizes(op: str, shape: Any) -> None:
+    """Raise TypeError for a shape that is no tensor of whole numbers, ValueError for one of another number of axes than one."""
+    if not isinstance(shape, Value) or dtype_of(shape).kind not in "iu":
+        raise TypeError(f"{op}: shape must be a tensor of int32 or int64, got {kind_of(shape)}")
+    if len(shape_of(shape)) != 1:
+        raise ValueError(f"{op}: shape must have one axis, got shape {shape_of(shape)}")
+
+
 @api(method=False)
 def random_gamma(shape: Any, alpha: Any, seed: Any = None) -> Any:
     """Numbers of the gamma distribution of shape alpha."""
     d = dtype_of(single("random_gamma", alpha, FLOATING))
+    _vector_of_sizes("random_gamma", shape)
     sizes, (a,) = _parameters("random_gamma", shape, alpha)
     return from_array(np.asarray(generator(seed).gamma(a, size=sizes), d))
 
@@ -176,6 +186,9 @@ def poisson(shape: Any, mean: Any, seed: Any = None) -> Any:
 @api(method=False)
 def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = float32) -> Any:
     """Poisson counts of a rate."""
+    _vector_of_sizes("random_poisson", shape)
+    if as_dtype(dtype) not in (int32, int64, float16, float32, float64):
+        raise TypeError(f"random_poisson: dtype must be int32, int64, float16, float32 or float64, got {dtype}")
     sizes, (mean,) = _parameters("random_poisson", shape, rate)
     return from_array(np.asarray(generator(seed).poisson(mean, sizes), as_dtype(dtype).np))
 

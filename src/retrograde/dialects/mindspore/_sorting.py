@@ -81,7 +81,10 @@ def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Any, Any]:
 def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     """The k-th smallest element along an axis, and where it comes from."""
     i = axis_of("kthvalue", dim, tensor_argument("kthvalue", self).ndim, "dim")
-    at = argkth(self, axis=i, k=integer("kthvalue", "k", k), ties="stable")
+    size = self.shape[i] if self.ndim else 1
+    if not 1 <= integer("kthvalue", "k", k) <= size:
+        raise ValueError(f"kthvalue: k must lie in [1, {size}], the length of axis {i}, got {k}")
+    at = argkth(self, axis=i, k=k, ties="stable")
     values = pick(self, at, axis=i, of="kthvalue")
     if keepdim:
         return nm.expand_dims(values, i), to_dtype(nm.expand_dims(at, i), int64)

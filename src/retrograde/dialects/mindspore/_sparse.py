@@ -137,14 +137,6 @@ class _Sparse:
             raise ValueError(f"{type(self).__name__}: a tensor of shape {other.shape} does not go with shape {self.shape}")
         return self.to_dense() + (other if sign > 0 else -other)
 
-    def __add__(self, other: Any) -> Any:
-        return self._sum(other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._sum(other, -1)
-
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={_inner(x)}" for name, x in self._parts())
         return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, {parts})"

@@ -39,6 +39,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     without `init`, and with None in `shape`, it only describes tensors with axes of any length.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(result=Tensor, **kwargs)  # operations on tensors of classes below give plain ones
+
     _dialect = "mindspore"
     _dtypes = FROM_NUMPY
     _policy = TapePolicy(

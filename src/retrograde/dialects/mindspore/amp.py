@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .nn.layer.basic import Dense
 from .nn.layer.conv import Conv1d, Conv1dTranspose, Conv2d, Conv2dTranspose, Conv3d, Conv3dTranspose
 from .nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm
 from .nn.layer.rnns import GRUCell, LSTMCell, RNNCell
+from .nn.optim.optimizer import Optimizer
 from .nn.wrap import TrainOneStepCell, TrainOneStepWithLossScaleCell, WithLossCell
 from .train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 
@@ -46,17 +48,20 @@ def all_finite(inputs: Any) -> Tensor:
     return from_array(np.array(finite))
 
 
-class LossScaler:
+class LossScaler(abc.ABC):
     """Base of loss scalers: `scale` a loss, `unscale` gradients, `adjust` the scale."""
 
+    @abc.abstractmethod
     def scale(self, inputs: Any) -> Any:
         """The tensors times the scale."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def unscale(self, inputs: Any) -> Any:
         """The tensors divided by the scale."""
         raise NotImplementedError
 
+    @abc.abstractmethod
     def adjust(self, grads_finite: Any) -> Any:
         """Move the scale as a step went."""
         raise NotImplementedError
@@ -201,6 +206,10 @@ def build_train_network(
     kwargs.pop("cast_model_type", None)
     if kwargs:
         raise ValueError(f"build_train_network: unknown options {', '.join(kwargs)}")
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"build_train_network: optimizer must be an Optimizer, got {type(optimizer).__name__}")
+    if manager is not None and not isinstance(manager, LossScaleManager):
+        raise TypeError(f"build_train_network: loss_scale_manager must be a LossScaleManager, got {type(manager).__name__}")
     network = auto_mixed_precision(network, "O2" if level == "auto" else level)
     if loss_fn is not None:
         network = WithLossCell(network, loss_fn)

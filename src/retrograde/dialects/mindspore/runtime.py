@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._api import attributes
+from ._jit import launch_blocking as launch_blocking
 
 
 def synchronize() -> None:

@@ -116,6 +116,7 @@ class Dataset:
         self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
     ) -> _TupleIterator:  # fmt: skip
         """An iterator of lists of tensors (NumPy arrays where `output_numpy`), one epoch per loop over it."""
+        check("create_tuple_iterator", "output_numpy: bool", locals())
         chosen = self if columns is None else self.project(columns)
         return _TupleIterator(chosen, _count("create_tuple_iterator", "num_epochs", num_epochs, 1, True), output_numpy)
 
@@ -123,6 +124,7 @@ class Dataset:
         self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
     ) -> _DictIterator:  # fmt: skip
         """An iterator of dicts of tensors (NumPy arrays where `output_numpy`) by column, one epoch per loop over it."""
+        check("create_dict_iterator", "output_numpy: bool", locals())
         return _DictIterator(self, _count("create_dict_iterator", "num_epochs", num_epochs, 1, True), output_numpy)
 
     def __iter__(self) -> Iterator[Any]:
@@ -151,6 +153,11 @@ class Dataset:
         pad_info: dict[str, Any] | None = None,
     ) -> Dataset:  # fmt: skip
         """`batch` of rows padded to one shape. pad_info: (shape, value) by column; a None size is the batch's largest."""
+        check("padded_batch", "drop_remainder: bool", locals())
+        if pad_info is not None and not isinstance(pad_info, dict):
+            raise TypeError(f"padded_batch: pad_info must be a dict, got {type(pad_info).__name__}")
+        if not callable(batch_size):
+            _count("padded_batch", "batch_size", batch_size, 1)
         return _Batch(self, batch_size, drop_remainder, pad_info=pad_info or dict.fromkeys(self._names, (None, 0)))
 
     def map(
@@ -236,8 +243,11 @@ class Dataset:
         """Several datasets of the given numbers, or shares, of rows; of shuffled ones where `randomize`."""
         n = self._size()
         whole = [s if isinstance(s, int) else round(s * n) for s in sizes]
-        if not whole or any(s <= 0 for s in whole) or sum(whole) != n:
-            raise RuntimeError(f"split: the parts {list(sizes)} must be above 0 and make up the {n} rows")
+        if not whole or any(s <= 0 for s in whole):
+            raise ValueError(f"split: the parts must be above 0, got {list(sizes)}")
+        if sum(whole) != n:
+            wrong = ValueError if isinstance(sizes[0], float) else RuntimeError
+            raise wrong(f"split: the parts {list(sizes)} must make up the {n} rows")
         order = generator().permutation(n) if randomize else np.arange(n)
         parts, start = [], 0
         for size in whole:

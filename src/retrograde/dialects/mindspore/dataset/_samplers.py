@@ -141,8 +141,6 @@ def chosen_rows(
     op: str, size: int, shuffle: bool | None, sampler: Any, num_samples: int | None, shards: tuple[Any, Any]
 ) -> list[int]:  # fmt: skip
     """The rows of a source of `size` that a dataset takes, in order: shuffled unless it says otherwise."""
-    if sampler is not None and shuffle is not None:
-        raise RuntimeError(f"{op}: give either sampler or shuffle")
     if sampler is not None:
         try:
             rows = sampler.indices(size) if isinstance(sampler, Sampler) else [int(i) for i in sampler]

@@ -7,17 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .._dtype import Number
 from ._dataset import Dataset, Row, as_array, named_columns
 from ._samplers import chosen_rows
+from .config import Shuffle
 
 
-def _shards(op: str, num_shards: Any, shard_id: Any) -> tuple[Any, Any]:
+def _choice(op: str, shuffle: Any, sampler: Any, num_samples: Any, num_shards: Any, shard_id: Any) -> tuple[Any, ...]:
+    """What says which rows are taken (see `chosen_rows`); raises TypeError or ValueError."""
+    check(op, "num_samples: int | None >= 0", locals())
+    if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
+        raise TypeError(f"{op}: shuffle must be a bool, got {type(shuffle).__name__}")
+    if sampler is not None and shuffle is not None:
+        raise ValueError(f"{op}: give either sampler or shuffle")
     if (num_shards is None) != (shard_id is None):
         raise ValueError(f"{op}: num_shards and shard_id go together")
     if num_shards is not None and not 0 <= shard_id < num_shards:
         raise ValueError(f"{op}: shard_id must lie in [0, {num_shards}), got {shard_id}")
-    return num_shards, shard_id
+    return shuffle, sampler, num_samples, (num_shards, shard_id)
 
 
 class NumpySlicesDataset(Dataset):
@@ -44,10 +52,12 @@ class NumpySlicesDataset(Dataset):
         if len(names) != len(columns):
             raise ValueError(f"{op}: {len(columns)} columns have {len(names)} names")
         self._columns = [as_array(column) for column in columns]
+        if not self._columns or not len(self._columns[0]):
+            raise ValueError(f"{op}: the columns have no rows")
         if len({len(column) for column in self._columns}) != 1:
             raise ValueError(f"{op}: the columns have {[len(c) for c in self._columns]} rows; they must be of one length")
         super().__init__(names)
-        self._choice = shuffle, sampler, num_samples, _shards(op, num_shards, shard_id)
+        self._choice = _choice(op, shuffle, sampler, num_samples, num_shards, shard_id)
 
     def _chosen(self) -> list[int]:
         return chosen_rows("NumpySlicesDataset", len(self._columns[0]), *self._choice)
@@ -89,9 +99,9 @@ class GeneratorDataset(Dataset):
         self.source = source
         self._indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if sampler is not None and not self._indexed:
-            raise RuntimeError(f"{op}: a sampler goes with a source that has __getitem__ and __len__")
+            raise ValueError(f"{op}: a sampler goes with a source that has __getitem__ and __len__")
         self._types = None if column_types is None else [t.np if isinstance(t, Number) else t for t in column_types]
-        self._choice = shuffle, sampler, num_samples, _shards(op, num_shards, shard_id)
+        self._choice = _choice(op, shuffle, sampler, num_samples, num_shards, shard_id)
         self._counted: int | None = None
 
     def _rows(self) -> Iterator[Row]:

@@ -61,6 +61,8 @@ def _window(f: Function) -> Function:
 
 def _histogram(x: Any, bounds: Any, *, nbins: int, dtype: str) -> Any:
     values, (low, high) = _array("HistogramFixedWidth", x), _array("HistogramFixedWidth", bounds).tolist()
+    if low >= high:
+        raise ValueError(f"HistogramFixedWidth: the range must be a smaller and a larger number, got {low} and {high}")
     places = np.clip(((values - low) / (high - low) * nbins).astype(np.int64), 0, nbins - 1)
     return from_array(np.bincount(places.ravel(), minlength=nbins).astype(as_dtype(dtype).np))
 
@@ -133,6 +135,9 @@ def _ranges(starts: Any, limits: Any, deltas: Any, *, Tsplits: Any) -> tuple[Any
 def _confusion(labels: Any, predictions: Any, weights: Any = None, *, num_classes: int, dtype: str) -> Any:
     rows, columns = (_array("ConfusionMatrix", v).ravel() for v in (labels, predictions))
     out = np.zeros((num_classes, num_classes), as_dtype(dtype).np)
+    for name, v in (("labels", rows), ("predictions", columns)):
+        if v.size and not (v.min() >= 0 and v.max() < num_classes):
+            raise ValueError(f"ConfusionMatrix: {name} must lie in [0, {num_classes}), got {v.tolist()}")
     np.add.at(out, (rows, columns), 1 if weights is None else _array("ConfusionMatrix", weights).ravel())
     return from_array(out)
 
@@ -140,6 +145,8 @@ def _confusion(labels: Any, predictions: Any, weights: Any = None, *, num_classe
 def _hits(classes: Any, candidates: Any, *, num_true: int) -> tuple[Any, Any, Any]:
     """Where drawn candidates are among the true classes: rows, places of the candidates, and a weight that removes them."""
     true, drawn = _array("ComputeAccidentalHits", classes), _array("ComputeAccidentalHits", candidates)
+    if true.ndim != 2 or true.shape[1] != num_true:
+        raise ValueError(f"ComputeAccidentalHits: wanted rows of {num_true} true classes, got shape {true.shape}")
     rows, places = np.nonzero((true[:, :, None] == drawn).any(axis=1))
     weights = np.full(len(rows), -np.finfo(np.float32).max, np.float32)
     return from_array(rows.astype(np.int32)), from_array(places.astype(np.int32)), from_array(weights)
@@ -198,12 +205,18 @@ def _offsets(tensors: Any, *, N: int, axis: int) -> Any:
 
 
 def _logarithm(x: Any) -> Any:
-    """The principal logarithm of matrices that have a basis of eigenvectors."""
+    """The principal logarithm of square complex matrices."""
+    from scipy.linalg import logm
+
     a = _array("MatrixLogarithm", x)
-    values, basis = np.linalg.eig(a)
-    if (np.linalg.cond(basis) > 1 / np.sqrt(np.finfo(values.real.dtype).eps)).any():
-        raise NotImplementedError("MatrixLogarithm: a matrix without a basis of eigenvectors is not supported")
-    return from_array((basis @ (np.log(values.astype(complex))[..., None] * np.linalg.inv(basis))).astype(a.dtype))
+    if a.dtype.kind != "c":
+        raise TypeError(f"MatrixLogarithm: the matrices must be complex, got {a.dtype}")
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"MatrixLogarithm: wanted square matrices, got shape {a.shape}")
+    out = np.empty_like(a)
+    for place in np.ndindex(a.shape[:-2]):
+        out[place] = logm(a[place])
+    return from_array(out)
 
 
 def _sliced(at: Any, values: Any, shape: Any, start: Any, size: Any) -> tuple[Any, Any, Any]:
@@ -262,7 +275,8 @@ def _all_finite(*tensors: Any) -> Any:
 
 def _called(*inputs: Any, fn: Function, in_types: Any, in_shapes: Any, out_types: Any, out_shapes: Any, stateful: bool) -> Any:
     """What a Python function makes of NumPy arrays."""
-    found = fn(*(_array("PyFunc", x) for x in inputs))
+    given = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)) else inputs
+    found = fn(*(_array("PyFunc", x) for x in given))
     parts = found if isinstance(found, (tuple, list)) else (found,)
     return tuple(Tensor(np.asarray(y, as_dtype(d).np)) for y, d in zip(parts, out_types))
 
@@ -388,16 +402,18 @@ def _whole(shape: Any, *, dtype: Any) -> Any:
     d = as_dtype(dtype).np
     sizes = integers("NonDeterministicInts", "shape", _array("shape", shape).tolist() if isinstance(shape, Value) else shape)
     info = np.iinfo(d)
+    if len(sizes) < 2:
+        raise ValueError(f"NonDeterministicInts: wanted two axes or more, got the shape {tuple(sizes)}")
     return from_array(generator().integers(info.min, info.max, sizes, dtype=d, endpoint=True))
 
 
 def _logarithmic(x: Any, *, mean: float, std: float) -> Any:
-    x = tensor_argument("LogNormalReverse", x)
+    x = single("LogNormalReverse", x, FLOATING)
     return from_array(generator().lognormal(mean, std, x.shape).astype(dtype_of(x)))
 
 
 def _uniform(x: Any, *, minval: float, maxval: float, seed: int, offset: int) -> Any:
-    x = tensor_argument("Uniform", x)
+    x = single("Uniform", x, FLOATING)
     return from_array(generator(seed or None).uniform(minval, maxval, x.shape).astype(dtype_of(x)))
 
 

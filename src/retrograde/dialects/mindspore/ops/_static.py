@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..nn._checks import a_bool, a_float, one_of, positive_int
+from .._dtype import Number, float16, float32, float64, int32, int64, uint32, uint64
+from ..nn._checks import a_bool, a_float, not_negative_float, one_of, positive_int
 
 Check = Callable[[str, str, Any], Any]
 
@@ -65,6 +66,14 @@ def _at_least(least: int) -> Check:
     return check
 
 
+def _dtype_in(*known: Number) -> Check:
+    def check(op: str, name: str, value: Any) -> None:
+        if value not in known:
+            raise TypeError(f"{op}: {name} must be {' or '.join(map(str, known))}, got {value!r}")
+
+    return check
+
+
 _modes, _reduction, _seed = _one_of("valid", "same"), _one_of("none", "mean", "sum"), _at_least(0)
 
 
@@ -91,6 +100,12 @@ CHECKS: dict[str, dict[str, Check]] = {
     "SmoothL1Loss": {"beta": a_float, "reduction": _reduction}, "BinaryCrossEntropy": {"reduction": _reduction},
     "KLDivLoss": {"reduction": _one_of("none", "mean", "sum", "batchmean")}, "NLLLoss": {"reduction": _reduction},
     "HShrink": {"lambd": a_float}, "SoftShrink": {"lambd": a_float}, "RandomChoiceWithMask": {"count": positive_int},
+    "HistogramFixedWidth": {"nbins": positive_int, "dtype": _known("int32")}, "ComputeAccidentalHits": {"num_true": positive_int},
+    "NonDeterministicInts": {"dtype": _dtype_in(int32, int64, uint32, uint64)},
+    "LogNormalReverse": {"mean": a_float, "std": a_float},
+    "Uniform": {"minval": not_negative_float, "maxval": not_negative_float, "seed": _int, "offset": _int},
+    "MultinomialWithReplacement": {"numsamples": _at_least(0), "replacement": a_bool}, "Assert": {"summarize": _int},
+    "TruncatedNormal": {"dtype": _dtype_in(float16, float32, float64), "seed": _int, "seed2": _int},
     **{name: {"seed": _seed, "seed2": _seed} for name in (
         "StandardNormal", "StandardLaplace", "UniformReal", "UniformInt", "Gamma", "Poisson", "Multinomial",
     )},
@@ -102,6 +117,8 @@ def check_static(op: str, attrs: dict[str, Any]) -> None:
     for name, check in CHECKS.get(op, {}).items():
         if name in attrs:
             check(op, name, attrs[name])
+    if op == "Uniform" and attrs["minval"] > attrs["maxval"]:
+        raise ValueError(f"Uniform: minval must be at most maxval, got {attrs['minval']} and {attrs['maxval']}")
     if op in ("Conv2D", "Conv3D"):
         pad = attrs["pad"]
         given = pad if isinstance(pad, (tuple, list)) else (pad,)

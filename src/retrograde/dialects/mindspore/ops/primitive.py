@@ -90,7 +90,10 @@ class Primitive:
         return self.add_prim_attr("primitive_target", device_target)
 
     def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
-        """There is one device, so nothing to divide; returns the operation."""
+        """There is one device, so nothing to divide; returns the operation. TypeError for what is no tuple."""
+        for name, strategy in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
+            if strategy is not None and not isinstance(strategy, tuple):
+                raise TypeError(f"shard: {name} must be a tuple, got {type(strategy).__name__}")
         return self
 
     def recompute(self, mode: bool = True) -> Primitive:

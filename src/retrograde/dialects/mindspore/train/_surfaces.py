@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .metrics import Metric, as_array, flag
 
 _DISTANCES = {"euclidean": None, "chessboard": "chessboard", "taxicab": "taxicab"}
@@ -34,6 +35,7 @@ class _Surface(Metric):
 
     def __init__(self, distance_metric: str) -> None:
         super().__init__()
+        check(type(self).__name__, "distance_metric: str", locals())
         if distance_metric not in _DISTANCES:
             raise ValueError(
                 f"{type(self).__name__}: distance_metric must be one of {', '.join(map(repr, _DISTANCES))}, "

@@ -156,7 +156,7 @@ class EvaluationBase(Metric):
             if x.shape != y.shape or not np.isin(x, (0, 1)).all() or not np.isin(y, (0, 1)).all():
                 raise ValueError(f"{name}: multilabel predictions and labels must have one shape and hold 0 and 1 only")
             return x, y
-        if x.ndim not in (y.ndim, y.ndim + 1):
+        if x.ndim not in (y.ndim, y.ndim + 1) or x.ndim < 2:
             raise ValueError(f"{name}: predictions {x.shape} go with labels of as many axes, or one less; got {y.shape}")
         if x.ndim == y.ndim:
             y = y.argmax(axis=1)
@@ -253,6 +253,7 @@ class Fbeta(_PerClass):
     def eval(self, average: bool = False) -> Any:
         if not self._seen:
             raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
+        flag(type(self).__name__, "average", average)
         score = (1 + self._beta2) * self._right / (self._beta2 * self._true + self._predicted + np.finfo(float).eps)
         return float(score.mean()) if average else score
 
@@ -304,6 +305,7 @@ class ConfusionMatrix(Metric):
         super().__init__()
         if normalize not in ("target", "prediction", "all", "no_norm", None):
             raise ValueError(f"ConfusionMatrix: normalize must be 'target', 'prediction', 'all' or 'no_norm', got {normalize!r}")
+        check("ConfusionMatrix", "num_classes: int > 0; threshold: float", locals())
         self.num_classes, self.normalize, self.threshold = num_classes, normalize, threshold
         self.clear()
 
@@ -338,6 +340,7 @@ class Perplexity(_Mean):
     """exp of the mean negative log-probability of the labels; those equal to `ignore_label` are left out."""
 
     def __init__(self, ignore_label: int | None = None) -> None:
+        check("Perplexity", "ignore_label: int | None", locals())
         super().__init__()
         self.ignore_label = ignore_label
 
@@ -362,7 +365,8 @@ class CosineSimilarity(Metric):
         super().__init__()
         if similarity not in ("dot", "cosine") or reduction not in ("none", "sum", "mean"):
             raise ValueError(f"CosineSimilarity: got similarity={similarity!r} and reduction={reduction!r}")
-        self.similarity, self.reduction, self.zero_diagonal = similarity, reduction, zero_diagonal
+        self.similarity, self.reduction = similarity, reduction
+        self.zero_diagonal = flag("CosineSimilarity", "zero_diagonal", zero_diagonal)
         self.clear()
 
     def clear(self) -> None:

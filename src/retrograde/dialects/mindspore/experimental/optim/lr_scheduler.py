@@ -33,14 +33,17 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
         group["lr"] = rate
 
 
+def _check_optimizer(op: str, optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{op}: wanted an optimizer of experimental.optim, got {type(optimizer).__name__}")
+
+
 class LRScheduler:
     """Base of schedulers: a subclass gives the rates of the groups in `get_lr()`, for `last_epoch`."""
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"{type(self).__name__}: wanted an optimizer of experimental.optim, got {type(optimizer).__name__}"
-            )
+        _check_optimizer(type(self).__name__, optimizer)
+        check(type(self).__name__, "last_epoch: int >= -1", locals())
         self.optimizer, self._epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", from_array(np.array(float(group["lr"]), np.float32)))
@@ -91,6 +94,7 @@ class _Formula(LRScheduler):
     _chained: ClassVar[Any]
 
     def _set_up(self, row: ScheduleRow, options: dict[str, Any]) -> None:
+        row.check(options)
         optimizer, last_epoch = options.pop("optimizer"), options.pop("last_epoch")
         self.__dict__.update(options)
         LRScheduler.__init__(self, optimizer, last_epoch)
@@ -105,15 +109,16 @@ class _Formula(LRScheduler):
 schedule = Schedules(_Formula)
 StepLR = schedule(
     "StepLR", "optimizer, step_size: int, gamma=0.1, last_epoch=-1", None, "Times `gamma` every `step_size` epochs.",
-    chained=schedules.step_next,
+    chained=schedules.step_next, checks="step_size: int; gamma: float",
 )  # fmt: skip
 MultiStepLR = schedule(
     "MultiStepLR", "optimizer, milestones: Sequence[int], gamma=0.1, last_epoch=-1", None,
     "Times `gamma` at every milestone.", chained=schedules.multi_step_next,
+    checks="milestones: list; gamma: number",
 )  # fmt: skip
 ExponentialLR = schedule(
     "ExponentialLR", "optimizer, gamma: float, last_epoch=-1", None, "Times `gamma` every epoch.",
-    chained=schedules.exponential_next,
+    chained=schedules.exponential_next, checks="gamma: float",
 )  # fmt: skip
 MultiplicativeLR = schedule(
     "MultiplicativeLR", "optimizer, lr_lambda: Callable[[int], float], last_epoch=-1", None,
@@ -122,18 +127,22 @@ MultiplicativeLR = schedule(
 ConstantLR = schedule(
     "ConstantLR", "optimizer, factor: float = 1.0 / 3, total_iters=5, last_epoch=-1", None,
     "Times `factor` for `total_iters` epochs.", chained=schedules.constant_next,
+    checks="factor in [0, 1]; total_iters: int",
 )  # fmt: skip
 LinearLR = schedule(
     "LinearLR", "optimizer, start_factor: float = 1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1", None,
     "Times a factor on a line from `start_factor` to `end_factor` in `total_iters` epochs.", chained=schedules.linear_next,
+    checks="start_factor in (0, 1]; end_factor in [0, 1]; total_iters: int",
 )  # fmt: skip
 PolynomialLR = schedule(
     "PolynomialLR", "optimizer, total_iters=5, power=1.0, last_epoch=-1", None,
     "Falling to 0 in `total_iters` epochs as a power of what is left.", chained=schedules.polynomial_next,
+    checks="total_iters: int; power: float >= 0",
 )  # fmt: skip
 CosineAnnealingLR = schedule(
     "CosineAnnealingLR", "optimizer, T_max: int, eta_min=0.0, last_epoch=-1", None,
     "Half a cosine wave down to `eta_min` in `T_max` epochs, and up again.", chained=schedules.cosine_next,
+    checks="T_max: int; eta_min: number",
 )  # fmt: skip
 
 
@@ -189,6 +198,7 @@ class CosineAnnealingWarmRestarts(schedules.Restarts, LRScheduler):
     """Half a cosine wave down to `eta_min`, then from the top again; periods grow by `T_mult` (Loshchilov, Hutter 2017)."""
 
     def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        check("CosineAnnealingWarmRestarts", "eta_min: number", locals())
         self._set_periods(T_0, T_mult)
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
@@ -239,6 +249,7 @@ class ReduceLROnPlateau(schedules.Plateau):
         self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
         threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
     ) -> None:  # fmt: skip
+        _check_optimizer("ReduceLROnPlateau", optimizer)
         check("ReduceLROnPlateau", "factor < 1; mode in {min, max}; threshold_mode in {rel, abs}", locals())
         self.min_lrs = _per_group("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
@@ -247,7 +258,9 @@ class ReduceLROnPlateau(schedules.Plateau):
         self._reset()
 
     def step(self, metrics: Any) -> None:
-        """Judge the metric of an epoch."""
+        """Judge the metric of an epoch; raises TypeError for what is no number."""
+        if not isinstance(metrics, (int, float, np.number, Tensor)):
+            raise TypeError(f"ReduceLROnPlateau.step: wanted a number, got {type(metrics).__name__}")
         current = float(metrics)
         self.last_epoch += 1
         if self._is_due(current):

@@ -50,6 +50,8 @@ class Optimizer(Cell):
                 raise ValueError(f"{name}: parameter {p.name} is given twice")
             self._members.append(p)
         group = {**self.defaults, **group, "params": members}
+        if isinstance(group["lr"], bool) or not isinstance(group["lr"], (int, float, Tensor)):
+            raise TypeError(f"{name}: lr must be a number or a Tensor, got {type(group['lr']).__name__}")
         rate = float(group["lr"])
         if rate < 0:
             raise ValueError(f"{name}: lr must be 0 or more, got {rate}")

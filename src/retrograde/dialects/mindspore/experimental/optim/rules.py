@@ -53,7 +53,8 @@ def _asgd(self: Any, group: dict[str, Any], members: Members) -> None:
 
 ASGD = optimiser(
     "ASGD", "params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0, maximize=False", accumulating.asgd,
-    "Averaged gradient descent (Polyak and Juditsky 1992).", state="ax, step_t", checks="alpha: object", _step=_asgd,
+    "Averaged gradient descent (Polyak and Juditsky 1992).", state="ax, step_t",
+    checks="lambd: float; alpha: object; t0: float", _step=_asgd,
 )  # fmt: skip
 
 
@@ -79,7 +80,7 @@ Adagrad = optimiser(
 )  # fmt: skip
 Adadelta = optimiser(
     "Adadelta", "params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0, *, maximize=False", accumulating.adadelta,
-    "Adadelta (Zeiler 2012).", state="accum, accum_update",
+    "Adadelta (Zeiler 2012).", state="accum, accum_update", checks="rho: float in [0, 1]",
 )  # fmt: skip
 RMSprop = optimiser(
     "RMSprop", "params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, maximize=False",

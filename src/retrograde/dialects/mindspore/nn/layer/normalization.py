@@ -15,7 +15,7 @@ from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._promote import tensor_argument
 from ...common.initializer import initializer
-from .._checks import a_bool, a_float, positive_int
+from .._checks import a_bool, a_float, one_of, positive_int
 from .._row import layer
 from ..cell import Cell
 
@@ -51,8 +51,9 @@ class _BatchNorm(_PerChannel):
         use_batch_statistics: bool | None = None, data_format: str = "NCHW", dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        if use_batch_statistics is not None:
-            a_bool(type(self).__name__, "use_batch_statistics", use_batch_statistics)
+        if use_batch_statistics not in (None, False, True):
+            raise ValueError(f"{type(self).__name__}: use_batch_statistics must be a bool or None, got {use_batch_statistics!r}")
+        one_of(type(self).__name__, "data_format", data_format, ("NCHW", "NHWC", "NCDHW"))
         self._set_up(num_features, eps, momentum, affine, gamma_init, beta_init, dtype, moving_mean_init, moving_var_init)
         self.momentum = 1 - momentum  # as MindSpore keeps it
         self.use_batch_statistics, self.format = use_batch_statistics, data_format

@@ -6,6 +6,7 @@ from typing import Any
 
 from .....learn.layers.windows import channels_first, channels_last
 from ... import _pooling
+from .._checks import one_of
 from .._row import layer
 from ..cell import Cell
 
@@ -66,7 +67,10 @@ def _check_window(pool: Any) -> None:
         if len(sizes) not in (1, axes) or any(n < 1 for n in sizes):
             raise ValueError(f"{name}: {label} must be an int or {axes} of them, above 0, got {value!r}")
     pool.pad_mode = mode.lower()
-    pool.format = pool.__dict__.pop("data_format", "NCHW")
+    pool.format = one_of(name, "data_format", pool.__dict__.pop("data_format", "NCHW"), ("NCHW", "NHWC"))
+    around = pool.padding if isinstance(pool.padding, tuple) else (pool.padding,)
+    if any(isinstance(n, int) and n < 0 for n in around):
+        raise ValueError(f"{name}: padding must be 0 or more, got {pool.padding!r}")
     if pool.pad_mode != "pad" and (pool.ceil_mode or pool.padding not in (0, (0,) * axes)):
         raise ValueError(f"{name}: padding and ceil_mode go with pad_mode='pad' only, got {mode!r}")
 

@@ -100,6 +100,8 @@ class _Stack(Cell):
         name = type(self).__name__
         if x.ndim != 3 or x.shape[2] != self.input_size:
             raise ValueError(f"{name}: wanted an input of 3 axes, the last of size {self.input_size}, got shape {x.shape}")
+        if x.dtype.category != 2:
+            raise TypeError(f"{name}: wanted an input of a floating dtype, got {x.dtype}")
         if self.batch_first:
             x = transpose(x, axes=(1, 0, 2))
         state = self._start(x, hx)
@@ -126,8 +128,11 @@ class _Stack(Cell):
 
 
 def _lengths(name: str, seq_length: Any, shape: tuple[int, ...]) -> np.ndarray:
-    if not isinstance(seq_length, Tensor) or seq_length.dtype.category != 1 or seq_length.shape != (shape[1],):
-        raise ValueError(f"{name}: seq_length must be an integer tensor with one length for each of {shape[1]} sequences")
+    if not isinstance(seq_length, Tensor) or seq_length.dtype.category != 1:
+        kind = f"one of {seq_length.dtype}" if isinstance(seq_length, Tensor) else type(seq_length).__name__
+        raise TypeError(f"{name}: seq_length must be an integer tensor, got {kind}")
+    if seq_length.shape != (shape[1],):
+        raise ValueError(f"{name}: seq_length must have one length for each of {shape[1]} sequences")
     lengths = seq_length.asnumpy().astype(np.int64)
     if (lengths < 0).any() or (lengths > shape[0]).any():
         raise ValueError(f"{name}: the lengths must lie between 0 and {shape[0]}, got {lengths.tolist()}")

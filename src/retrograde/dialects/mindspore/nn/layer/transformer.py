@@ -148,7 +148,10 @@ class MultiheadAttention(Cell):
 
 def _activation(given: Any) -> Any:
     if isinstance(given, str):
-        return {"relu": _activations.relu, "gelu": _activations.gelu}.get(given) or get_activation(given)
+        try:
+            return {"relu": _activations.relu, "gelu": _activations.gelu}.get(given) or get_activation(given)
+        except KeyError as error:
+            raise ValueError(f"there is no activation {given!r}") from error
     if not callable(given):
         raise ValueError(f"the activation must be a name, a cell or a function, got {type(given).__name__}")
     return given

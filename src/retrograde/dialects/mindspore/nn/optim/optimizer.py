@@ -471,5 +471,6 @@ def _ordered(name: str, members: list[Parameter], order: list[Parameter]) -> lis
 
 
 def _centred(g: Any) -> Any:
+    """A gradient less its mean over all axes but the first, where the second is of a multiple of 16: MindSpore leaves others."""
     axes = tuple(range(1, len(g.shape)))
-    return g - g.mean(axes, True) if len(axes) > 2 else g
+    return g - g.mean(axes, True) if axes and g.shape[1] % 16 == 0 else g

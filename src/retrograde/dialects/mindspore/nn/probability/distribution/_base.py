@@ -85,11 +85,11 @@ class Distribution(Cell):
     @property
     def is_scalar_batch(self) -> bool:
         """Whether this is a single distribution."""
-        return not self.batch_shape
+        return not self.broadcast_shape
 
     def extend_repr(self) -> str:
-        if self.batch_shape:
-            return f"batch_shape = {self.batch_shape}"
+        if self.broadcast_shape:
+            return f"batch_shape = {self.broadcast_shape}"
         return ", ".join(f"{self._shown.get(k, k)} = {v}" for k, v in self._values.items())
 
     _shown: dict[str, str] = {}

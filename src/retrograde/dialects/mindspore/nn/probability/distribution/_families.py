@@ -176,9 +176,14 @@ def _sums_to_one(self: Any) -> None:
         raise ValueError(f"Categorical: probs must sum to 1 along the last axis, got {self._values['probs']}")
 
 
-def _batch_shape(self: Any) -> tuple[int, ...] | None:
+def _shape_of_probabilities(self: Any) -> tuple[int, ...] | None:
     p = self._values["probs"]
-    return None if p is None else tuple(p.shape[:-1])
+    return None if p is None else tuple(p.shape)
+
+
+def _without_classes(self: Any) -> tuple[int, ...] | None:
+    shape = _shape_of_probabilities(self)
+    return shape and shape[:-1]
 
 
 def _picked(table: Any, x: Any, below: float, beyond: float) -> Any:
@@ -213,7 +218,8 @@ def _categorical(self: Any, shape: tuple[int, ...], p: Any) -> Any:
 
 Categorical = row(
     d.Categorical, "probs", "", whole=True, dtype=int32, raises="where probs do not sum to 1", then=_sums_to_one,
-    docs="The probabilities of the classes, along the last axis.", batch_shape=property(_batch_shape),
+    docs="The probabilities of the classes, along the last axis.", batch_shape=property(_shape_of_probabilities),
+    broadcast_shape=property(_without_classes),
     _log_prob=lambda self, x, p: _picked(F.log(p), x, math.nan, math.nan), _cdf=_categorical_cdf, _mean=_categorical_mean,
     _var=_categorical_var, _mode=lambda self, p: _reductions.argmax(p, -1).astype(self.dtype),
     _entropy=lambda self, p: d.Categorical.entropy(F, p, F.log(p)), sample=_categorical,
