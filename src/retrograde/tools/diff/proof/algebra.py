@@ -28,9 +28,6 @@ LARGEST = 600
 CASES = 40
 """Into how many cases a term may fall."""
 
-STEPS = 60_000
-"""How many applications of rules a proof may have."""
-
 
 class Rule(NamedTuple):
     """What a rule says, and where."""
@@ -135,6 +132,8 @@ class Algebra:
 
     def __init__(self) -> None:
         self.steps: dict[tuple[Any, ...], Step] = {}
+        self.most = 10_000
+        """How many there may be."""
         self._numbers: dict[Any, int] = {}
         self.terms: list[dict[tuple[Any, ...], float]] = []
         """The monomials of a term, with their coefficients."""
@@ -234,7 +233,7 @@ class Algebra:
         key = (rule, *arguments)
         step = self.steps.get(key)
         if step is None:
-            if len(self.steps) > STEPS or len(self.factors) > 4 * STEPS:
+            if len(self.steps) > self.most or len(self.factors) > 4 * self.most:
                 raise TooLarge
             step = self.steps[key] = Step(rule, arguments, getattr(self, f"_{rule}")(*arguments))
         return step.result

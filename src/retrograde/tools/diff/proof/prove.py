@@ -43,6 +43,9 @@ ELEMENTWISE_STEPS = frozenset(
 )
 """Rules of optimisers that compute each element from those at its place."""
 
+STEPS, STEPS_EACH = 10_000, 3
+"""How many applications of rules a proof may have, and how many more for each event of both programs."""
+
 EVENTS = 20_000
 """How many events of both programs are looked at, at most."""
 
@@ -85,6 +88,8 @@ class Prover:
         self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
+        self._layouts: dict[Tensor, tuple[Tensor, list[int]]] = {}
+        """Tensors -> the first of their layouts, and the order of the axes in it."""
         self._shapes_of, self._inner = 0, set[tuple[int, ...]]()
         self._leaves = {side: self._leaf_values(side) for side in self.sides}
         self._passes = {side: _passes(side) for side in self.sides}
@@ -98,6 +103,7 @@ class Prover:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
+        self.algebra.most = STEPS + STEPS_EACH * sum(len(side.events) for side in self.sides)
         try:
             unproven = self._round(results)
             while unproven and self.algebra.next_round():
@@ -108,7 +114,7 @@ class Prover:
 
     def _round(self, results: Sequence[Result]) -> list[Result]:
         """Look at all values once; the results that are not the same then."""
-        self.tensors, self._cuts, self.lemmas, self.opaque = {}, {}, [], set()
+        self.tensors, self._cuts, self.lemmas, self.opaque, self._layouts = {}, {}, [], set(), {}
         for side in self.sides:
             for e in side.events:
                 if not isinstance(e, (Cotangent, Pass)):
@@ -187,11 +193,15 @@ class Prover:
         parts = self._axes_of(x)
         sizes = [n for part in parts for n in part]
         inner = x if sizes == list(x.shape) else self.meaning.reshaped(x, sizes)
-        own = tuple(range(len(sizes)))
-        orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
-        first, order = min(
-            ((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape)
-        )
+        known = self._layouts.get(inner)
+        if known is None:
+            own = tuple(range(len(sizes)))
+            orders = [*itertools.permutations(own)] if len(own) < 4 else [own, own[::-1]]
+            seen = [(self._seen(inner, order), order) for order in orders]
+            first, best = min(seen, key=lambda pair: (pair[0].term, pair[0].shape))
+            self._layouts.update((y, (first, [order.index(k) for k in best])) for y, order in seen)
+            known = self._layouts[inner]
+        first, order = known
 
         def back(y: Tensor) -> Tensor:
             y = self._seen(y, [order.index(k) for k in range(len(order))])
