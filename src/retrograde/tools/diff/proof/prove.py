@@ -126,8 +126,16 @@ class Prover:
     def _is_same(self, result: Result) -> bool:
         if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
             return False
-        x, y = (self.tensor(side, v) for side, v in zip(self.sides, result.known))
-        return any(Tensor(x.shape, x.term) == self._seen(y, order) for order in orders(y.shape, x.shape))
+        pairs = [[self.tensor(side, v) for side, v in zip(self.sides, result.known)],
+                 [self._differentiated(side, v, n) for side, v, n in zip(self.sides, result.known, result.events)]]  # fmt: skip
+        return any(x == self._seen(y, order) for x, y in pairs for order in orders(y.shape, x.shape))
+
+    def _differentiated(self, side: Side, value: int, event: int) -> Tensor:
+        """A value as the gradient that an event says that it is, where its elements may be spelled out, too."""
+        e = side.events[event]
+        if isinstance(e, Gradient) and value in e.outs:
+            return self._gradient(side, value, e, side.values.shape(value))
+        return self.tensor(side, value)
 
     def _seen(self, x: Tensor, order: Sequence[int]) -> Tensor:
         return x if list(order) == list(range(len(x.shape))) else self.meaning.permuted(x, order)
@@ -527,10 +535,13 @@ def _passes(side: Side) -> dict[int, _Pass]:
     for place, begun in enumerate(side.passes):
         e, roots = side.begins(begun), side.roots(place)
         found[e.run] = _Pass(begun, e.again, [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
+    done = {(e.name, e.text, tuple(e.ins)) for n, e in enumerate(side.events) if isinstance(e, Operation) and n not in side.within}
+    on_their_way = {v for e in side.events if isinstance(e, (Cotangent, Gradient)) for v in (*e.ins, *e.outs)}
     for number, begun in side.within.items():
-        run = found[side.begins(begun).run]
-        if isinstance(side.events[number], Operation) and (not run.again or not side.same_line(number, begun)):
-            run.own = True
+        run, inside = found[side.begins(begun).run], side.events[number]
+        if isinstance(inside, Operation) and (not run.again or not side.same_line(number, begun)):
+            again = (inside.name, inside.text, tuple(inside.ins)) in done and on_their_way.isdisjoint(inside.outs)
+            run.own = run.own or not again  # what a checkpoint computes again is no gradient
     return found
 
 
