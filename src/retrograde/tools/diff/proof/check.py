@@ -125,7 +125,7 @@ class Look:
     def _computed(self, f: int, env: Env) -> Any:
         kind, *rest = self._algebra.factors[f]
         if kind in ("at", "infinite"):
-            return np.float64(np.inf) if kind == "infinite" else self._element(rest[0], [self._index(x, env) for x in rest[1]], env)
+            return np.float64(np.inf) if kind == "infinite" else self._element(rest[0], rest[1], env)
         if kind == "exp":
             return np.exp(self._monomial(rest[0], env))
         if kind == "function":
@@ -178,7 +178,8 @@ class Look:
     def _case(self, env: Env, x: Index, low: float, high: float) -> Any:
         return (low <= (place := self._index(x, env))) & (place < high)
 
-    def _element(self, tensor: Any, indices: Sequence[np.ndarray], env: Env) -> Any:
+    def _element(self, tensor: Any, places: Sequence[Index], env: Env) -> Any:
+        indices = [self._index(x, env) for x in places]
         if tensor == "count":
             return indices[0].astype(float)
         while isinstance(tensor, tuple) or self._algebra.stopped.get(tensor, tensor) not in (tensor, ("stopped", tensor)):
@@ -194,5 +195,6 @@ class Look:
         return np.where(signed, 0.9 * np.sin(phase), 1.0 + 0.6 * np.sin(phase))
 
 
-_LEFT: dict[str, Callable[..., Any]] = {"add": np.add, "mul": np.multiply, "exp": np.exp, "log": np.log, "stop": np.positive,
-                                        "power": np.power, "gate": lambda p, q: np.where(p > 0, q, 0.0)}  # fmt: skip
+_LEFT: dict[str, Callable[..., Any]] = {
+    "add": np.add, "mul": np.multiply, "exp": np.exp, "log": np.log, "stop": np.positive, "fold": np.positive, "power": np.power,
+    "gate": lambda p, q: np.where(p > 0, q, 0.0)}  # fmt: skip

@@ -152,6 +152,7 @@ class Prover:
         names = self.algebra.names
         if self._is_simple(x) or not (side.matched(value) or (names and self._sizes(x) in self._shapes())):
             return x
+        x = Tensor(x.shape, self.algebra.fold(x.term))
         first, back = self._first_layout(x)
         if side.matched(value):
             self._cuts[side, value] = (first.term, first.shape)
@@ -535,7 +536,8 @@ def _passes(side: Side) -> dict[int, _Pass]:
     for place, begun in enumerate(side.passes):
         e, roots = side.begins(begun), side.roots(place)
         found[e.run] = _Pass(begun, e.again, [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
-    done = {(e.name, e.text, tuple(e.ins)) for n, e in enumerate(side.events) if isinstance(e, Operation) and n not in side.within}
+    before = [e for n, e in enumerate(side.events) if isinstance(e, Operation) and n not in side.within]
+    done = {(e.name, e.text, tuple(e.ins)) for e in before}
     on_their_way = {v for e in side.events if isinstance(e, (Cotangent, Gradient)) for v in (*e.ins, *e.outs)}
     for number, begun in side.within.items():
         run, inside = found[side.begins(begun).run], side.events[number]
