@@ -1,9 +1,8 @@
 """Checks a proof without the code that found it.
 
-Every application of a rule is an equation, and is looked at by itself: the rule must be one of RULES, and both sides must have
-the same value at random points, for random tensors of positive numbers and of both signs. Two different analytic functions agree
-at a random point with probability 0. Then both records are walked through once more with an algebra that can only look up
-equations that have been checked; the results have to come out the same.
+Every application of a rule is an equation, and is looked at by itself: both sides must have the same value at random points, for
+random tensors of positive numbers and of both signs. Two different analytic functions agree at a random point with probability 0.
+Then both records are walked through once more with an algebra that can only look up what has been checked.
 """
 
 from __future__ import annotations
