@@ -88,6 +88,8 @@ class Prover:
         self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
+        self._inside = False
+        """Whether operations were found to have something within that nobody has looked for."""
         self._layouts: dict[Tensor, tuple[Tensor, list[int]]] = {}
         """Tensors -> the first of their layouts, and the order of the axes in it."""
         self._shapes_of, self._inner = 0, set[tuple[int, ...]]()
@@ -104,22 +106,28 @@ class Prover:
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
         self.algebra.most = STEPS + STEPS_EACH * sum(len(side.events) for side in self.sides)
-        try:
-            unproven = self._round(results)
-            while unproven and self.algebra.next_round():
-                unproven = self._round(results)
-        except TooLarge:
-            return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
+        while True:
+            try:
+                unproven, reason = self._round(results), ""
+            except TooLarge:
+                unproven, reason = list(results), "it would take too many steps"
+            if not unproven or not self.algebra.next_round():
+                break
+        if reason:
+            return Proof(False, [], self.algebra, unproven, reason, self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
     def _round(self, results: Sequence[Result]) -> list[Result]:
         """Look at all values once; the results that are not the same then."""
         self.tensors, self._cuts, self.lemmas, self.opaque, self._layouts = {}, {}, [], set(), {}
+        self._inside = False
         for side in self.sides:
             for e in side.events:
                 if not isinstance(e, (Cotangent, Pass)):
                     for v in e.outs:
                         self.tensor(side, v)
+            if self._inside and self.algebra.next_round():  # no need to see the other program without these
+                return self._round(results)
         self._lemmas()
         return [r for r in results if not self._is_same(r)]
 
@@ -166,6 +174,7 @@ class Prover:
         if self._is_simple(x):
             return x
         first, back = self._first_layout(x)
+        self._inside = self._inside or (first.shape, first.term) not in self.algebra.names
         self.algebra.noted.add((first.shape, first.term))
         return back(self._standing(first))
 
