@@ -14,9 +14,10 @@ from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.axes import axis_of, integer
 from ._api import api
+from ._arguments import ranked
 from ._arithmetic import matmul
 from ._gather import positions, where
-from ._matmul import _ranked, transposed
+from ._matmul import transposed
 from ._promote import same_dtype, tensor_argument
 from ._tensor import from_array
 
@@ -40,7 +41,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Any:
 @api(method=False)
 def bias_add(input_x: Any, bias: Any) -> Any:
     """A vector added along the second axis."""
-    x, b = tensor_argument("bias_add", input_x, "input_x"), _ranked("bias_add", bias, 1, "bias")
+    x, b = tensor_argument("bias_add", input_x, "input_x"), ranked("bias_add", bias, 1, "bias")
     same_dtype("bias_add", x, b)
     if x.ndim < 2 or x.shape[1] != b.shape[0]:
         raise ValueError(f"bias_add: a bias of length {b.shape[0]} does not fit the second axis of {x.shape}")

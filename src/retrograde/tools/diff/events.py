@@ -100,6 +100,8 @@ class Source(Event):
 
     made: str = ""
     """"filled" with one number, or a "range", where the program has asked for that; else "": a value from outside."""
+    entered: bool = False
+    """Whether its line is where it was made of data, as by `torch.tensor`; otherwise where it is read first."""
 
 
 @dataclass(slots=True)
