@@ -92,6 +92,7 @@ EQUAL = {
     "sigmoid": ("1 / (1 + torch.exp(-h))", "torch.exp(h) / (1 + torch.exp(h))"),
     "cumsum": ("torch.cumsum(h, 0)", "torch.tril(torch.ones(5, 5)) @ h"),
     "flip": ("torch.flip(h, (0,))", "torch.stack([h[4 - i] for i in range(5)])"),
+    "sum_of_rows": ("(h**2).sum()", "sum((h[i] ** 2).sum() for i in range(5))"),
     "filled_zeros": ("h + torch.zeros(3)", "h"),
     "slices_later": ("torch.stack([h[i + 1] - h[i] for i in range(4)])", "h[1:] - h[:-1]"),
     "logsumexp": ("torch.logsumexp(h, 1)", "(h - h.amax(1, keepdim=True)).exp().sum(1).log() + h.amax(1)"),

@@ -25,11 +25,11 @@ Index = tuple[Any, ...]
 LARGEST = 600
 """How many factors a term may have in all, those within factors included."""
 
+ROW = 60
+"""How many monomials are looked at for those of one form."""
+
 CASES = 40
 """Into how many cases a term may fall."""
-
-STEPS = 60_000
-"""How many applications of rules a proof may have."""
 
 
 class Rule(NamedTuple):
@@ -60,6 +60,7 @@ RULES: dict[str, Rule] = {
     "case": Rule("a condition on indices is a factor of 1 or 0: what always holds is left out, an equation is put in; "
                  "neighbours with the same factor, or with factors of one form, are one; functions are taken case by case",
                  "whole numbers", "cases lie within the lengths of the axes"),
+    "fold": Rule("what is added of one form, for one place after the other, is a sum over these", "reals"),
     "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
     "stop": Rule("a function of what is stopped is stopped; what has no derivative anyway is not changed", "values, derivatives"),
 }  # fmt: skip
@@ -135,6 +136,8 @@ class Algebra:
 
     def __init__(self) -> None:
         self.steps: dict[tuple[Any, ...], Step] = {}
+        self.most = 10_000
+        """How many there may be."""
         self._numbers: dict[Any, int] = {}
         self.terms: list[dict[tuple[Any, ...], float]] = []
         """The monomials of a term, with their coefficients."""
@@ -234,7 +237,7 @@ class Algebra:
         key = (rule, *arguments)
         step = self.steps.get(key)
         if step is None:
-            if len(self.steps) > STEPS or len(self.factors) > 4 * STEPS:
+            if len(self.steps) > self.most or len(self.factors) > 4 * self.most:
                 raise TooLarge
             step = self.steps[key] = Step(rule, arguments, getattr(self, f"_{rule}")(*arguments))
         return step.result
@@ -278,6 +281,11 @@ class Algebra:
     def top(self, p: int, atom: Any) -> int:
         """The largest over an index."""
         return int(self._logged("top", p, atom))
+
+    def fold(self, p: int) -> int:
+        """A term in which what is added of one form is a sum over an index."""
+        coefficients = [round(c, 6) for c in self.terms[p].values()]
+        return int(self._logged("fold", p)) if len(set(coefficients)) < len(coefficients) <= ROW else p
 
     def index(self, p: int, places: dict[Any, Index]) -> int:
         """A term with other indices."""
@@ -1121,6 +1129,39 @@ class Algebra:
             else:
                 return None
         return self.term(found) if len(found) == len(self.terms[p]) else None
+
+    def _fold(self, p: int) -> int:
+        terms, place = dict(self.terms[p]), variable(-1, ROW)
+        while True:
+            members, form = self._row(terms, place)
+            if len(members) < 2:
+                return self.term(terms)
+            c = terms[members[0]]
+            for m in members:
+                del terms[m]
+            fresh = self._fresh(len(members))
+            whole = self._sum_term(self._moved(form, {place: index(fresh)}), [fresh])
+            for m, k in self.terms[whole].items():
+                terms[m] = terms.get(m, 0.0) + c * k
+
+    def _row(self, terms: dict[tuple[Any, ...], float], place: Any) -> tuple[list[tuple[Any, ...]], tuple[Any, ...]]:
+        """The longest row of monomials that are one form with 0, 1, 2... for an index, and that form."""
+        best: tuple[list[tuple[Any, ...]], tuple[Any, ...]] = [], ()
+        for m, c in terms.items():
+            for n, d in terms.items():
+                form = self._form(m, n, place, 0) if m != n and _same(c, d) else None
+                if form is None or any(self._has_case(f) for f, _ in form):
+                    continue
+                row = [m, n]
+                while True:
+                    following = self.terms[self._moved(form, {place: (len(row), ())})]
+                    ((after, k),) = following.items() if len(following) == 1 else [((), 0.0)]
+                    if k != 1.0 or after in row or not _same(terms.get(after, 0.0), c):
+                        break
+                    row.append(after)
+                if len(row) > len(best[0]):
+                    best = row, form
+        return best
 
     def _runs(self, *terms: int, without: Any = None) -> list[tuple[int, tuple[int, ...]]]:
         """Terms case by case of their first condition: the case, and what they are there; none where they have no conditions."""

@@ -43,6 +43,9 @@ ELEMENTWISE_STEPS = frozenset(
 )
 """Rules of optimisers that compute each element from those at its place."""
 
+STEPS, STEPS_EACH = 10_000, 3
+"""How many applications of rules a proof may have, and how many more for each event of both programs."""
+
 EVENTS = 20_000
 """How many events of both programs are looked at, at most."""
 
@@ -85,6 +88,10 @@ class Prover:
         self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
+        self._inside = False
+        """Whether operations were found to have something within that nobody has looked for."""
+        self._layouts: dict[Tensor, tuple[Tensor, list[int]]] = {}
+        """Tensors -> the first of their layouts, and the order of the axes in it."""
         self._shapes_of, self._inner = 0, set[tuple[int, ...]]()
         self._leaves = {side: self._leaf_values(side) for side in self.sides}
         self._passes = {side: _passes(side) for side in self.sides}
@@ -98,30 +105,45 @@ class Prover:
             return Proof(False, [], self.algebra, list(results), "the programs are too long")
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
-        try:
-            unproven = self._round(results)
-            while unproven and self.algebra.next_round():
-                unproven = self._round(results)
-        except TooLarge:
-            return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
+        self.algebra.most = STEPS + STEPS_EACH * sum(len(side.events) for side in self.sides)
+        while True:
+            try:
+                unproven, reason = self._round(results), ""
+            except TooLarge:
+                unproven, reason = list(results), "it would take too many steps"
+            if not unproven or not self.algebra.next_round():
+                break
+        if reason:
+            return Proof(False, [], self.algebra, unproven, reason, self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
 
     def _round(self, results: Sequence[Result]) -> list[Result]:
         """Look at all values once; the results that are not the same then."""
-        self.tensors, self._cuts, self.lemmas, self.opaque = {}, {}, [], set()
+        self.tensors, self._cuts, self.lemmas, self.opaque, self._layouts = {}, {}, [], set(), {}
+        self._inside = False
         for side in self.sides:
             for e in side.events:
                 if not isinstance(e, (Cotangent, Pass)):
                     for v in e.outs:
                         self.tensor(side, v)
+            if self._inside and self.algebra.next_round():  # no need to see the other program without these
+                return self._round(results)
         self._lemmas()
         return [r for r in results if not self._is_same(r)]
 
     def _is_same(self, result: Result) -> bool:
         if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
             return False
-        x, y = (self.tensor(side, v) for side, v in zip(self.sides, result.known))
-        return any(Tensor(x.shape, x.term) == self._seen(y, order) for order in orders(y.shape, x.shape))
+        pairs = [[self.tensor(side, v) for side, v in zip(self.sides, result.known)],
+                 [self._differentiated(side, v, n) for side, v, n in zip(self.sides, result.known, result.events)]]  # fmt: skip
+        return any(x == self._seen(y, order) for x, y in pairs for order in orders(y.shape, x.shape))
+
+    def _differentiated(self, side: Side, value: int, event: int) -> Tensor:
+        """A value as the gradient that an event says that it is, where its elements may be spelled out, too."""
+        e = side.events[event]
+        if isinstance(e, Gradient) and value in e.outs:
+            return self._gradient(side, value, e, side.values.shape(value))
+        return self.tensor(side, value)
 
     def _seen(self, x: Tensor, order: Sequence[int]) -> Tensor:
         return x if list(order) == list(range(len(x.shape))) else self.meaning.permuted(x, order)
@@ -138,6 +160,7 @@ class Prover:
         names = self.algebra.names
         if self._is_simple(x) or not (side.matched(value) or (names and self._sizes(x) in self._shapes())):
             return x
+        x = Tensor(x.shape, self.algebra.fold(x.term))
         first, back = self._first_layout(x)
         if side.matched(value):
             self._cuts[side, value] = (first.term, first.shape)
@@ -151,6 +174,7 @@ class Prover:
         if self._is_simple(x):
             return x
         first, back = self._first_layout(x)
+        self._inside = self._inside or (first.shape, first.term) not in self.algebra.names
         self.algebra.noted.add((first.shape, first.term))
         return back(self._standing(first))
 
@@ -187,11 +211,15 @@ class Prover:
         parts = self._axes_of(x)
         sizes = [n for part in parts for n in part]
         inner = x if sizes == list(x.shape) else self.meaning.reshaped(x, sizes)
-        own = tuple(range(len(sizes)))
-        orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
-        first, order = min(
-            ((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape)
-        )
+        known = self._layouts.get(inner)
+        if known is None:
+            own = tuple(range(len(sizes)))
+            orders = [*itertools.permutations(own)] if len(own) < 4 else [own, own[::-1]]
+            seen = [(self._seen(inner, order), order) for order in orders]
+            first, best = min(seen, key=lambda pair: (pair[0].term, pair[0].shape))
+            self._layouts.update((y, (first, [order.index(k) for k in best])) for y, order in seen)
+            known = self._layouts[inner]
+        first, order = known
 
         def back(y: Tensor) -> Tensor:
             y = self._seen(y, [order.index(k) for k in range(len(order))])
@@ -517,10 +545,14 @@ def _passes(side: Side) -> dict[int, _Pass]:
     for place, begun in enumerate(side.passes):
         e, roots = side.begins(begun), side.roots(place)
         found[e.run] = _Pass(begun, e.again, [(ABSENT if v is None else v, s) for v, s in zip(roots, e.outs)])
+    before = [e for n, e in enumerate(side.events) if isinstance(e, Operation) and n not in side.within]
+    done = {(e.name, e.text, tuple(e.ins)) for e in before}
+    on_their_way = {v for e in side.events if isinstance(e, (Cotangent, Gradient)) for v in (*e.ins, *e.outs)}
     for number, begun in side.within.items():
-        run = found[side.begins(begun).run]
-        if isinstance(side.events[number], Operation) and (not run.again or not side.same_line(number, begun)):
-            run.own = True
+        run, inside = found[side.begins(begun).run], side.events[number]
+        if isinstance(inside, Operation) and (not run.again or not side.same_line(number, begun)):
+            again = (inside.name, inside.text, tuple(inside.ins)) in done and on_their_way.isdisjoint(inside.outs)
+            run.own = run.own or not again  # what a checkpoint computes again is no gradient
     return found
 
 
