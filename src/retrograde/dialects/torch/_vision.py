@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...learn import boxes
 from ...learn.deformable import deformable_convolution, result_size
 from ._creation import as_tensor
 from ._joining import cat
@@ -46,51 +47,14 @@ def _rois(name: str, input: Any, rois: Any) -> np.ndarray:
 @_operator
 def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:
     """The boxes (x1, y1, x2, y2) that overlap none of higher score by more than the threshold, by falling score."""
-    boxes, values = _array("nms", dets), _array("nms", scores)
-    if boxes.ndim != 2 or boxes.shape[1] != 4 or values.shape != boxes.shape[:1]:
+    places, values = _array("nms", dets), _array("nms", scores)
+    if places.ndim != 2 or places.shape[1] != 4 or values.shape != places.shape[:1]:
         raise RuntimeError(
-            f"torchvision::nms: wanted boxes of shape (number, 4) and a score for each, got {list(boxes.shape)} and "
+            f"torchvision::nms: wanted boxes of shape (number, 4) and a score for each, got {list(places.shape)} and "
             f"{list(values.shape)}"
         )
     order = np.argsort(-values, kind="stable")
-    boxes = boxes[order]
-    low, high = boxes[:, :2], boxes[:, 2:]
-    areas = (high - low).prod(1)
-    left, kept = np.ones(len(order), bool), []
-    for i in range(len(order)):
-        if not left[i]:
-            continue
-        kept.append(order[i])
-        sides = np.maximum(np.minimum(high[i], high[i + 1 :]) - np.maximum(low[i], low[i + 1 :]), 0)
-        both = sides.prod(1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            left[i + 1 :] &= ~(both / (areas[i] + areas[i + 1 :] - both) > iou_threshold)
-    return as_tensor(np.asarray(kept, np.int64))
-
-
-def _axis_weights(start: np.ndarray, length: np.ndarray, bins: int, ratio: int, size: int) -> np.ndarray:
-    """For regions along an axis, the weight of each of `size` places in each bin's mean of its samples, (regions, bins, size).
-
-    A bin has `ratio` samples, or, where that is not positive, one for each place that it covers.
-    """
-    step = length / bins
-    counts = np.full(len(start), ratio) if ratio > 0 else np.ceil(length / bins).astype(np.int64)
-    most = max(int(counts.max(initial=1)), 1)
-    sample = np.arange(most)
-    kind = start.dtype
-    within = (sample + kind.type(0.5))[None, None, :] * (step / np.maximum(counts, 1).astype(kind))[:, None, None]
-    at = start[:, None, None] + np.arange(bins, dtype=kind)[None, :, None] * step[:, None, None] + within
-    there = (at >= -1) & (at <= size) & (sample < counts[:, None, None])
-    at = np.clip(at, 0, None)
-    low = np.minimum(at.astype(np.int64), size - 1)
-    last = low >= size - 1
-    high, part = np.where(last, low, low + 1), np.where(last, 0, at - low).astype(kind)
-    share = there / np.maximum(counts, 1).astype(kind)[:, None, None]
-    weights = np.zeros((len(start), bins, size), kind)
-    rows, columns = np.arange(len(start))[:, None, None], np.arange(bins)[None, :, None]
-    np.add.at(weights, (rows, columns, low), (1 - part) * share)
-    np.add.at(weights, (rows, columns, high), part * share)
-    return weights
+    return as_tensor(order[boxes.kept(places[order], iou_threshold)].astype(np.int64))
 
 
 def _aligned(
@@ -102,8 +66,8 @@ def _aligned(
     lengths = ends[:, 2:] - ends[:, :2]
     if least is not None:
         lengths = np.maximum(lengths, found.dtype.type(least))
-    y = _axis_weights(ends[:, 1], lengths[:, 1], bins[0], ratio, input.shape[2])
-    x = _axis_weights(ends[:, 0], lengths[:, 0], bins[1], ratio, input.shape[3])
+    y = boxes.sampling(ends[:, 1], lengths[:, 1], bins[0], ratio, input.shape[2])
+    x = boxes.sampling(ends[:, 0], lengths[:, 0], bins[1], ratio, input.shape[3])
     return found[:, 0].astype(np.int64), y, x
 
 
@@ -115,20 +79,10 @@ def _by_image(images: np.ndarray, count: int) -> list[tuple[int, np.ndarray]]:
 def roi_align(
     input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int, aligned: bool
 ) -> Any:
-    """The mean of bilinear samples in each bin of each region. Bilinear weights and the mean are products of one factor
-    for each axis, so a region is two matrix products."""
+    """The mean of bilinear samples in each bin of each region."""
     bins = (pooled_height, pooled_width)
-    images, y, x = _aligned(
-        "roi_align", input, rois, spatial_scale, bins, sampling_ratio, 0.5 if aligned else 0.0, None if aligned else 1.0
-    )
-    parts, order = [], []
-    for image, which in _by_image(images, input.shape[0]):
-        along_x = as_tensor(np.ascontiguousarray(x[which].reshape(-1, x.shape[2]).T))
-        rows = (input[image] @ along_x).reshape(*input.shape[1:3], len(which), pooled_width)
-        along_y = as_tensor(y[which][:, None])
-        parts.append(along_y @ rows.permute(2, 0, 1, 3))
-        order.append(which)
-    return _in_order(input, parts, order, (input.shape[1], *bins))
+    shift, least = (0.5, None) if aligned else (0.0, 1.0)
+    return boxes.weighed(input, *_aligned("roi_align", input, rois, spatial_scale, bins, sampling_ratio, shift, least))
 
 
 def _in_order(input: Any, parts: list[Any], order: list[np.ndarray], shape: tuple[int, ...]) -> Any:
