@@ -152,6 +152,8 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Any:
 @api(method=False)
 def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Any:
     """Numbers of the gamma distribution of shape alpha and rate beta."""
+    for name, x in (("alpha", alpha), ("beta", beta)):
+        tensor_argument("gamma", x, name)
     sizes, (a, rate) = _parameters("gamma", shape, alpha, beta)
     return from_array(np.asarray(generator(seed).gamma(a, 1 / rate, sizes), np.float32))
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import _errors
-from ..._state import state
+from ..._state import OBSERVERS, state
 from ...backend.canonical import canonical
 from ...core import value as values
 from ...core.level import born
@@ -315,6 +315,8 @@ def from_array(array: np.ndarray) -> Tensor:
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     return tensor
 
 
@@ -353,4 +355,6 @@ def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) 
         tensor._node, tensor._level = data._node, data._level
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     return tensor

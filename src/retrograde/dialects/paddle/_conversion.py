@@ -397,9 +397,15 @@ def set_value(self: Tensor, value: Any) -> None:
     else:
         raise AssertionError(f"set_value: wanted a Tensor or a NumPy array, got {type(value).__name__}")
     if tuple(array.shape) != tuple(shape_of(self)):
-        raise AssertionError(f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}")
+        turned = tuple(array.shape)[::-1] == tuple(shape_of(self))
+        raise AssertionError(
+            f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}"
+            + ("; its transpose would fit (a Linear's weight is [in, out] here)" if turned else "; reshape the value first")
+        )
     if array.dtype != dtype_of(self):
-        raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
+        raise AssertionError(
+            f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}; convert the value with astype()"
+        )
     overwrite(self, array)
 
 

@@ -16,7 +16,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
 from ._api import FUNCTIONS, METHODS, in_place
 from ._gather import masked_fill
-from ._tensor import from_array
+from ._tensor import beside
 
 _ndarray = np.ndarray
 
@@ -39,7 +39,7 @@ def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
 
 
 def _unwritten(x: Any) -> Any:
-    return from_array(np.zeros(tuple(shape_of(x)), bool))
+    return beside(np.zeros(tuple(shape_of(x)), bool), x)
 
 
 MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {

@@ -16,7 +16,7 @@ from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._dtype import bool_
 from ._function_protocol import install
-from ._size import CPU
+from ._size import CPU, only_on_cpu
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 
@@ -67,6 +67,7 @@ class MaskedTensor:
         for name, x in (("data", data), ("mask", mask)):
             if type(x) is MaskedTensor or not isinstance(x, Tensor):
                 raise TypeError(f"masked tensor: {name} must be a tensor, got {type(x).__name__}")
+            only_on_cpu("masked tensor", x.device)
             if isinstance(x, SparseTensor):
                 raise NotImplementedError("masked tensor: only dense tensors are masked here; convert with to_dense() first")
         if data.dtype.is_complex or mask.dtype is not bool_:
@@ -138,10 +139,14 @@ class MaskedTensor:
         return self._d.grad_fn
 
     def item(self) -> Any:
-        """Raises RuntimeError: a number has no mask."""
+        """The number of one element, masked or not."""
+        return self._d.item()
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError: a list of numbers has no mask."""
         raise RuntimeError("masked tensors have no plain numbers; use to_tensor(value) or get_data() first")
 
-    tolist = numpy = to_sparse = to_sparse_csr = item
+    numpy = to_sparse = to_sparse_csr = tolist
 
     def __bool__(self) -> bool:
         return bool(self._d)

@@ -18,7 +18,7 @@ from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._creation import as_tensor
 from ._function_protocol import disabled, install
-from ._size import CPU, Size, check_device
+from ._size import CPU, Size, only_on_cpu
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 from .nn.functional import _padding
@@ -94,6 +94,8 @@ class NestedTensor:
         install()
         self._jagged, self._ragged, self._root = jagged, ragged, root
         self._kept, self._packed = None if parts is None else tuple(parts), packed
+        for part in self._kept or () if packed is None else (packed,):
+            only_on_cpu("nested_tensor", part.device)
         if like is not None:
             self._jagged, self._length, self._lengths = like._jagged, like._length, like._lengths
         else:
@@ -559,7 +561,7 @@ def nested_tensor(
     pin_memory: bool = False,
 ) -> NestedTensor:  # fmt: skip
     """A leaf of copies of tensors (or of what `torch.tensor` takes), which share one memory."""
-    check_device("nested_tensor", device)
+    only_on_cpu("nested_tensor", device)
     jagged = layout is LAYOUTS[1]
     if isinstance(tensor_list, Tensor) and jagged:
         tensor_list = tensor_list.unbind()
@@ -577,7 +579,7 @@ def nested_tensor(
 
 def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> NestedTensor:
     """A nested tensor of these tensors, history and all."""
-    check_device("as_nested_tensor", device)
+    only_on_cpu("as_nested_tensor", device)
     jagged = layout is LAYOUTS[1]
     if type(ts) is NestedTensor or not isinstance(ts, (list, tuple, Tensor)):
         raise TypeError(f"as_nested_tensor: wanted tensors, got {type(ts).__name__}")

@@ -24,7 +24,7 @@ from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, node_name, show_as
 from ._return_types import return_type
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside
 
 _ndarray = np.ndarray
 
@@ -429,4 +429,4 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
         error = RuntimeError if len(axes) == array.ndim else IndexError
         raise error("hash_tensor: an empty tensor has no bits to combine")
     bits = array.astype(np.float64 if array.dtype.kind == "f" else np.int64).view(np.uint64)
-    return from_array(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)))
+    return beside(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)), input)

@@ -55,7 +55,7 @@ from .. import (
     _spectral,
     _statistics,
     _unary,
-)
+)  # fmt: skip
 from .. import _sparse as sparse
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype

@@ -26,7 +26,7 @@ from .._device import (
     is_compiled_with_mkldnn,
     is_compiled_with_rocm,
     is_compiled_with_xpu,
-)
+)  # fmt: skip
 from .._dtype import dtype as DataType
 from .._flags import get_flags
 from .._gradients import backward as _backward

@@ -31,7 +31,7 @@ from ._detection import (
     matrix_nms,
     prior_box,
     yolo_box,
-)
+)  # fmt: skip
 from .models._blocks import ConvNormActivation
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....._state import state
-from .....core.unwrap import bare
+from .....core.unwrap import bare, concrete
 from .....core.value import LevelArray, Value, dtype_of, shape_of
 from .....ops import activation as act
 from .....ops import elementwise as ew
@@ -19,6 +19,7 @@ from ..._api import FUNCTIONS, api
 from ..._arithmetic import sub
 from ..._elementwise import FLOATING, single, tensor_argument, unary
 from ..._graph_nodes import NAMES, show_as
+from ..._tensor import beside
 from ..._unary import absolute, sigmoid, tanh  # noqa: F401 - sigmoid and tanh are offered as they are
 from ...random import stream_of
 
@@ -208,7 +209,8 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         array = bare(x)
         if isinstance(array, LevelArray) or any(level.batch_size is not None for level in state.levels):
             raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of each entry of the batch")
-        out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(less_equal(array, 0), lower, upper, dtype_of(x)))
+        negative = concrete("rrelu", less_equal(array, 0))
+        out = ew.multiply(x, beside(stream_of("rrelu", None).rrelu_slopes(negative, lower, upper, dtype_of(x)), x))
     return show_as(out, "RreluWithNoiseBackward0")
 
 

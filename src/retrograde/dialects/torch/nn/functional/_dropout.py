@@ -45,7 +45,7 @@ def _kept(op: str, x: Any, p: float, features: bool) -> Any:
     shape = tuple(shape_of(x))
     if len(shape) < 2:
         raise RuntimeError(f"{op}: channels are dropped along dimension 1, which a tensor of shape {shape} has not")
-    return drawn(op, (*shape[:2], *(1,) * (len(shape) - 2)), lambda s: stream.dropout_keep(s, p))
+    return drawn(op, (*shape[:2], *(1,) * (len(shape) - 2)), lambda s: stream.dropout_keep(s, p), device=x.device)
 
 
 def _drop(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .....core.value import Value, dtype_of, make, shape_of
+from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import normalization as layers
 from .....ops import normalization as nm
 from .....ops.structural import cast
@@ -22,7 +22,7 @@ from ..._graph_nodes import NAMES, show_as
 from ..._memory import in_format_of
 from ..._promote import floated
 from ..._shape import reshaped
-from ..._tensor import Tensor
+from ..._tensor import beside
 from ._sizes import check_kind
 
 NAMES.update(
@@ -62,7 +62,7 @@ def _batch_norm(
     """The result and, with `stats`, mean and one over the deviation; moves the running statistics in training."""
     shape = tuple(shape_of(tensor_argument(op, x)))
     if shape == (0,):  # what PyTorch gives for it, with no channels to speak of
-        empty = make(Tensor, np.zeros((0,), dtype_of(x)))
+        empty = beside(np.zeros((0,), dtype_of(x)), x)
         return _conversion.clone(x), empty, empty
     _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     weight, bias = _same_dtype(x, weight, bias)
@@ -75,7 +75,7 @@ def _batch_norm(
         x, weight, bias, running, training=training, share=momentum, eps=eps, stats=stats
     )
     if stats and not training:
-        mean = scale = make(Tensor, np.zeros((0,), dtype_of(x)))
+        mean = scale = beside(np.zeros((0,), dtype_of(x)), x)
     return out, mean, scale
 
 
@@ -99,7 +99,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
             raise IndexError(f"batch_norm: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
         if shape != (0,) and math.prod(shape) == shape[1]:
             raise ValueError(
-                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
+                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}; give more rows "
+                "(of data in batches, drop_last=True leaves out a last one of one), or call eval() on the network first"
             )
     found = _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)
     return in_format_of(input, found[0])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
 from ...._shared.registry import defined
@@ -19,6 +20,7 @@ from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._memory import in_format_of
+from ..._tensor import beside
 from . import _activations
 from ._sizes import check_kind, per_axis, planned
 
@@ -269,7 +271,8 @@ def _fractional(op: str, axes: int) -> Any:
         if len(given) != 3 or given[0] < planes[0] or given[1:] != (planes[1], axes):
             raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
         # In two dimensions the samples come in the order width, height, in three in the order of the axes.
-        draws = np.asarray(_random_samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
+        draws = concrete(op, _random_samples)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
+        draws = draws if type(input._a) is np.ndarray else beside(np.ascontiguousarray(draws), input)
         values, places = windows.fractional_max_pool(input, draws, kernel, parts)
         return (values, places) if return_indices else values
 

@@ -25,7 +25,7 @@ def _linalg() -> Any:
 
 def _is_orthogonal(q: Tensor, eps: float) -> bool:
     n, k = q.shape[-2:]
-    identity = eye(k, dtype=q.dtype)
+    identity = eye(k, dtype=q.dtype, device=q.device)
     distance = _linalg().vector_norm(q.mH @ q - identity, float("inf"), dim=(-2, -1))
     return bool((distance < eps * max(n, k)).all())
 
@@ -61,7 +61,7 @@ class _Orthogonal(Module):
             if self.orthogonal_map == "matrix_exp":
                 Q = _top_level.matrix_exp(A)
             else:
-                identity = eye(n, dtype=A.dtype)
+                identity = eye(n, dtype=A.dtype, device=A.device)
                 Q = _linalg().solve(identity - A * 0.5, identity + A * 0.5)
             if n != k:
                 Q = Q[..., :k]
