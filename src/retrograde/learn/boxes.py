@@ -28,7 +28,7 @@ def overlaps(
     sides = np.where(sides < 0, 0, sides + extra) if extra else np.maximum(sides, 0)
     shared = sides[..., 0] * sides[..., 1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return shared / (one + other - shared)  # type: ignore[no-any-return]
+        return shared / (one + other - shared)
 
 
 def _areas(boxes: np.ndarray, extra: float) -> Any:

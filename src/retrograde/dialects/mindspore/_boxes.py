@@ -80,11 +80,12 @@ def _value(op: str, x: Any) -> Any:
     return x._concrete(op).item() if hasattr(x, "_concrete") else x
 
 
-def _stay(s: np.ndarray, least: Any, limit: Any, most: Any, over: Callable[[Any, Any], np.ndarray]) -> Any:
+def _stay(op: str, s: np.ndarray, least: Any, limit: Any, most: Any, over: Callable[[Any, Any], np.ndarray]) -> Any:
     """The numbers of boxes by falling score, from `least` up, without those that overlap with one before them."""
     order = np.argsort(-s, kind="stable")
-    order = order[s[order] > least]
-    found = staying(len(order), lambda k, others: over(order[k], order[others]), limit, most=int(most))
+    order = order[s[order] > _value(op, least)]
+    limit, most = _value(op, limit), int(_value(op, most))
+    found = staying(len(order), lambda k, others: over(order[k], order[others]), limit, most=most)
     return from_array(order[found].astype(np.int32))
 
 
@@ -92,11 +93,13 @@ def _nms(boxes: Any, scores: Any, most: Any, limit: Any, least: Any) -> Any:
     op = "NonMaxSuppressionV3"
     x, s = np.asarray(boxes._concrete(op)), np.asarray(scores._concrete(op))
     x = np.concatenate([np.minimum(x[:, :2], x[:, 2:]), np.maximum(x[:, :2], x[:, 2:])], axis=1)
-    return _stay(s, *(_value(op, v) for v in (least, limit, most)), lambda k, others: overlaps(x[k], x[others]))
+    return _stay(op, s, least, limit, most, lambda k, others: overlaps(x[k], x[others]))
+
+
 def _nms_of_overlaps(given: Any, scores: Any, most: Any, limit: Any, least: Any) -> Any:
     op = "NonMaxSuppressionWithOverlaps"
     s, over = np.asarray(scores._concrete(op)), np.asarray(given._concrete(op))
-    return _stay(s, *(_value(op, v) for v in (least, limit, most)), lambda k, others: over[k, others])
+    return _stay(op, s, least, limit, most, lambda k, others: over[others, k])
 
 
 def _nms_with_mask(bboxes: Any, *, iou_threshold: float) -> tuple[Any, Any, Any]:
