@@ -13,7 +13,7 @@ import numpy as np
 from ..core.value import dtype_of, shape_of
 from ..ops import contraction as ct
 from ..ops import structural as st
-from ..ops.indexing import take
+from ..ops.indexing import advanced_index, take
 
 
 def overlaps(
@@ -111,3 +111,31 @@ def weighed(x: Any, images: np.ndarray, down: np.ndarray, across: np.ndarray) ->
         return st.broadcast_to(none, shape=(0, channels, down.shape[1], across.shape[1]))
     together = parts[0] if len(parts) == 1 else st.concatenate(*parts, axis=0)
     return take(together, np.argsort(np.concatenate(order)), axis=0) if len(parts) > 1 else together
+
+
+def whole(start: np.ndarray, steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where parts of regions begin and end along an axis of a size: from their starts and how far each end of a part is beyond
+    them, (regions, parts + 1)."""
+    low, high = np.floor(steps[:, :-1]).astype(np.int64), np.ceil(steps[:, 1:]).astype(np.int64)
+    return np.clip(low + start[:, None], 0, size), np.clip(high + start[:, None], 0, size)
+
+
+Ends = tuple[np.ndarray, np.ndarray]
+
+
+def largest(x: Any, data: np.ndarray, images: np.ndarray, rows: Ends, columns: Ends) -> tuple[Any, np.ndarray]:
+    """The largest features (N, C, H, W) in each part of each region, 0 in an empty one; and their places in the image, or -1.
+
+    data: the elements of x. rows, columns: where the parts begin and end (`whole`).
+    """
+    channels, height, width = data.shape[1:]
+    places = np.full((len(images), channels, rows[0].shape[1], columns[0].shape[1]), -1, np.int64)
+    for k, p, q in np.ndindex(len(images), *places.shape[2:]):
+        top, left = rows[0][k, p], columns[0][k, q]
+        part = data[images[k], :, top : rows[1][k, p], left : columns[1][k, q]]
+        if part.shape[1] and part.shape[2]:
+            row, column = np.divmod(part.reshape(channels, -1).argmax(1), part.shape[2])
+            places[k, :, p, q] = (row + top) * width + column + left
+    at = np.broadcast_arrays(images[:, None, None, None], np.arange(channels)[:, None, None], np.maximum(places, 0))
+    found = advanced_index(st.reshape(x, shape=(len(data), channels, height * width)), *at, axes=(0, 1, 2))
+    return found * (places >= 0).astype(dtype_of(x)), places

@@ -125,11 +125,10 @@ def _channel_of(count: int, channels: int, bins: tuple[int, int]) -> Any:
     return as_tensor(np.repeat(own, count, 0))
 
 
-def _whole_bins(start: np.ndarray, length: np.ndarray, bins: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first place of each bin and the one after its last, each (regions, bins)."""
-    step, i = (length / bins)[:, None].astype(np.float32), np.arange(bins, dtype=np.float32)
-    low, high = np.floor(i * step), np.ceil((i + 1) * step)
-    return tuple(np.clip(e.astype(np.int64) + start[:, None], 0, limit) for e in (low, high))  # type: ignore[return-value]
+def _bins(start: np.ndarray, length: np.ndarray, bins: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bins of regions begin and end, in float32 as there."""
+    step = (np.maximum(length, 1) / bins)[:, None].astype(np.float32)
+    return boxes.whole(start, np.arange(bins + 1, dtype=np.float32) * step, size)
 
 
 def _rounded(x: np.ndarray) -> np.ndarray:
@@ -142,23 +141,12 @@ def roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, po
     """The largest element in each bin of each region, 0 for an empty bin; with its place in the image, -1 for none."""
     found = _rois("roi_pool", input, rois)
     ends = _rounded(found[:, 1:] * found.dtype.type(spatial_scale))
-    height, width = input.shape[2:]
-    y0, y1 = _whole_bins(ends[:, 1], np.maximum(ends[:, 3] - ends[:, 1] + 1, 1), pooled_height, height)
-    x0, x1 = _whole_bins(ends[:, 0], np.maximum(ends[:, 2] - ends[:, 0] + 1, 1), pooled_width, width)
-    data = _array("roi_pool", input)
-    places = np.full((len(found), input.shape[1], pooled_height, pooled_width), -1, np.int32)
-    for k, image in enumerate(found[:, 0].astype(np.int64)):
-        for p in range(pooled_height):
-            for q in range(pooled_width):
-                bin_ = data[image, :, y0[k, p] : y1[k, p], x0[k, q] : x1[k, q]]
-                if bin_.shape[1] and bin_.shape[2]:
-                    row, column = divmod(bin_.reshape(len(bin_), -1).argmax(1), bin_.shape[2])
-                    places[k, :, p, q] = (row + y0[k, p]) * width + column + x0[k, q]
-    image = found[:, 0].astype(np.int64)[:, None, None, None]
-    channel = np.arange(input.shape[1])[None, :, None, None]
-    index = (image * input.shape[1] + channel) * height * width + np.maximum(places, 0)
-    taken = input.reshape(-1)[as_tensor(index.reshape(-1))].reshape(places.shape)
-    return taken * as_tensor((places >= 0).astype(data.dtype)), as_tensor(places)
+    columns, rows = (
+        _bins(ends[:, k], ends[:, k + 2] - ends[:, k] + 1, bins, input.shape[3 - k])
+        for k, bins in enumerate((pooled_width, pooled_height))
+    )
+    taken, places = boxes.largest(input, _array("roi_pool", input), found[:, 0].astype(np.int64), rows, columns)
+    return taken, as_tensor(places.astype(np.int32))
 
 
 @_operator
@@ -171,7 +159,7 @@ def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int,
     weights = []
     axes = (ends[:, 1], ends[:, 3], pooled_height, height), (ends[:, 0], ends[:, 2], pooled_width, width)
     for start, end, count, size in axes:
-        low, high = _whole_bins(start, np.maximum(end - start, 1), count, size - 1)
+        low, high = _bins(start, end - start, count, size - 1)
         inside = (np.arange(size) >= low[..., None]) & (np.arange(size) < high[..., None])
         weights.append((inside / np.maximum(high - low, 1)[..., None]).astype(found.dtype))
     parts, order = [], []

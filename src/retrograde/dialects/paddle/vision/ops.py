@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import importlib
 import io
-import math
 from typing import Any
 
 import numpy as np
 
 from ....core.unwrap import concrete
 from ....core.value import dtype_of, shape_of
-from ....learn.boxes import kept, sampling, weighed
+from ....learn.boxes import kept, largest, sampling, weighed, whole
 from ....learn.deformable import deformable_convolution, result_size
 from ....ops import contraction as ct
 from ....ops import indexing as ix
@@ -92,29 +91,14 @@ def roi_align(
 
 def roi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale: float = 1.0, name: Any = None) -> Any:
     """The largest features (N, C, H, W) in the parts of each box, rounded to places: (boxes, C, h, w); 0 in empty parts."""
-    op = "roi_pool"
-    images, channels, height, width = shape_of(x)
-    places, owners = _owners(op, boxes, boxes_num, images)
-    h, w = _pair(output_size)
-    array = concrete(op, x)
-    which = np.zeros((len(places), channels, h, w), np.int64)
-    there = np.zeros((len(places), 1, h, w), bool)
-    corners = np.floor(places * spatial_scale + 0.5).astype(int)
-    for k, ((x1, y1, x2, y2), image) in enumerate(zip(corners, owners)):
-        high, wide = max(y2 - y1 + 1, 1), max(x2 - x1 + 1, 1)
-        for i in range(h):
-            top, bottom = (min(max(f(m * high / h) + y1, 0), height) for f, m in ((math.floor, i), (math.ceil, i + 1)))
-            for j in range(w):
-                left, right = (min(max(f(m * wide / w) + x1, 0), width) for f, m in ((math.floor, j), (math.ceil, j + 1)))
-                if bottom > top and right > left:
-                    part = array[image, :, top:bottom, left:right].reshape(channels, -1).argmax(1)
-                    row, column = np.divmod(part, right - left)
-                    which[k, :, i, j] = (row + top) * width + column + left
-                    there[k, 0, i, j] = True
-    flat = st.reshape(x, shape=(images, channels, height * width))
-    item = np.broadcast_to(owners[:, None, None, None], which.shape)
-    channel = np.broadcast_to(np.arange(channels)[:, None, None], which.shape)
-    return ix.advanced_index(flat, item, channel, which, axes=(0, 1, 2)) * there.astype(dtype_of(x))
+    places, owners = _owners("roi_pool", boxes, boxes_num, shape_of(x)[0])
+    ends = np.floor(places * spatial_scale + 0.5).astype(int)
+    lengths = np.maximum(ends[:, 2:] - ends[:, :2] + 1, 1)
+    columns, rows = (
+        whole(ends[:, k], np.arange(parts + 1) * lengths[:, k, None] / parts, shape_of(x)[3 - k])
+        for k, parts in enumerate(reversed(_pair(output_size)))
+    )
+    return largest(x, concrete("roi_pool", x), owners, rows, columns)[0]
 
 
 def psroi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale: float = 1.0, name: Any = None) -> Any:
