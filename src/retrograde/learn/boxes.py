@@ -97,20 +97,39 @@ def weighed(x: Any, images: np.ndarray, down: np.ndarray, across: np.ndarray) ->
 
     A weight is a product of one for each axis, so a region is two matrix products.
     """
-    _, channels, height, width = shape_of(x)
-    parts, order = [], []
-    for image in np.unique(images):
-        which = np.flatnonzero(images == image)
-        along = np.ascontiguousarray(across[which].astype(dtype_of(x)).reshape(-1, width).T)
-        rows = st.reshape(st.getitem(x, index=(int(image),)), shape=(channels * height, width))
-        rows = st.reshape(ct.matmul(rows, along), shape=(channels, height, len(which), across.shape[1]))
-        parts.append(ct.matmul(down[which][:, None].astype(dtype_of(x)), st.transpose(rows, axes=(2, 0, 1, 3))))
-        order.append(which)
-    if not parts:
-        none = st.getitem(x, index=(slice(0, 0), slice(None), slice(0, 1), slice(0, 1)))
-        return st.broadcast_to(none, shape=(0, channels, down.shape[1], across.shape[1]))
-    together = parts[0] if len(parts) == 1 else st.concatenate(*parts, axis=0)
-    return take(together, np.argsort(np.concatenate(order)), axis=0) if len(parts) > 1 else together
+    channels, height, width = shape_of(x)[1:]
+
+    def of_image(features: Any, which: np.ndarray) -> Any:
+        along = np.ascontiguousarray(across[which].reshape(-1, width).T)
+        rows = ct.matmul(st.reshape(features, shape=(channels * height, width)), along)
+        rows = st.transpose(st.reshape(rows, shape=(channels, height, len(which), across.shape[1])), axes=(2, 0, 1, 3))
+        return ct.matmul(down[which][:, None], rows)
+
+    down, across = (w.astype(dtype_of(x)) for w in (down, across))
+    return _by_image(x, images, of_image, (channels, down.shape[1], across.shape[1]))
+
+
+def weighed_apart(x: Any, images: np.ndarray, down: np.ndarray, across: np.ndarray) -> Any:
+    """As `weighed`, where each part has channels of its own: features (N, C · parts, H, W), the result (regions, C, parts)."""
+    parts = down.shape[1], across.shape[1]
+    channels = shape_of(x)[1] // (parts[0] * parts[1])
+    down, across = (w.astype(dtype_of(x)) for w in (down, across))
+
+    def of_image(features: Any, which: np.ndarray) -> Any:
+        own = st.reshape(features, shape=(channels, *parts, *shape_of(x)[2:]))
+        return ct.einsum("cpqhw,kph,kqw->kcpq", own, down[which], across[which])
+
+    return _by_image(x, images, of_image, (channels, *parts))
+
+
+def _by_image(x: Any, images: np.ndarray, part: Callable[[Any, np.ndarray], Any], shape: tuple[int, ...]) -> Any:
+    """What `part(features, which)` gives for the regions in each image, in the order of the regions."""
+    groups = [np.flatnonzero(images == image) for image in np.unique(images)]
+    if not groups:
+        none = st.getitem(x, index=(slice(0, 0), slice(0, 1), slice(0, 1), slice(0, 1)))
+        return st.broadcast_to(none, shape=(0, *shape))
+    found = [part(st.getitem(x, index=(int(images[which[0]]),)), which) for which in groups]
+    return found[0] if len(found) == 1 else take(st.concatenate(*found, axis=0), np.argsort(np.concatenate(groups)), axis=0)
 
 
 def whole(start: np.ndarray, steps: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -118,6 +137,13 @@ def whole(start: np.ndarray, steps: np.ndarray, size: int) -> tuple[np.ndarray, 
     them, (regions, parts + 1)."""
     low, high = np.floor(steps[:, :-1]).astype(np.int64), np.ceil(steps[:, 1:]).astype(np.int64)
     return np.clip(low + start[:, None], 0, size), np.clip(high + start[:, None], 0, size)
+
+
+def means(low: np.ndarray, high: np.ndarray, size: int) -> np.ndarray:
+    """The weights of the mean of each part, from where it begins and ends along an axis of a size: (regions, parts, size)."""
+    at = np.arange(size)
+    inside = (at >= low[..., None]) & (at < high[..., None])
+    return inside / np.maximum(high - low, 1)[..., None]
 
 
 Ends = tuple[np.ndarray, np.ndarray]

@@ -13,8 +13,6 @@ import numpy as np
 from ...learn import boxes
 from ...learn.deformable import deformable_convolution, result_size
 from ._creation import as_tensor
-from ._joining import cat
-from ._matmul import einsum
 from ._tensor import Tensor
 
 OPERATORS: dict[str, Callable[..., Any]] = {}
@@ -71,10 +69,6 @@ def _aligned(
     return found[:, 0].astype(np.int64), y, x
 
 
-def _by_image(images: np.ndarray, count: int) -> list[tuple[int, np.ndarray]]:
-    return [(b, np.flatnonzero(images == b)) for b in range(count) if (images == b).any()]
-
-
 @_operator
 def roi_align(
     input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int, aligned: bool
@@ -85,15 +79,6 @@ def roi_align(
     return boxes.weighed(input, *_aligned("roi_align", input, rois, spatial_scale, bins, sampling_ratio, shift, least))
 
 
-def _in_order(input: Any, parts: list[Any], order: list[np.ndarray], shape: tuple[int, ...]) -> Any:
-    """The regions of all images in the order in which they were given."""
-    if not parts:
-        return input.new_zeros((0, *shape)) + input.sum() * 0
-    together = cat(parts)
-    back = np.argsort(np.concatenate(order), kind="stable")
-    return together if (back == np.arange(len(back))).all() else together[as_tensor(back)]
-
-
 @_operator
 def ps_roi_align(
     input: Any, rois: Any, spatial_scale: float, pooled_height: int, pooled_width: int, sampling_ratio: int
@@ -102,13 +87,7 @@ def ps_roi_align(
     bins = (pooled_height, pooled_width)
     images, y, x = _aligned("ps_roi_align", input, rois, spatial_scale, bins, sampling_ratio, 0.5, None)
     channels = _per_bin("ps_roi_align", input, bins)
-    parts, order = [], []
-    for image, which in _by_image(images, input.shape[0]):
-        own = input[image].reshape(channels, *bins, *input.shape[2:])
-        along_x, along_y = (as_tensor(a[which]) for a in (x, y))
-        parts.append(einsum("cpqhw,kph,kqw->kcpq", own, along_y, along_x))
-        order.append(which)
-    return _in_order(input, parts, order, (channels, *bins)), _channel_of(len(images), channels, bins)
+    return boxes.weighed_apart(input, images, y, x), _channel_of(len(images), channels, bins)
 
 
 def _per_bin(name: str, input: Any, bins: tuple[int, int]) -> int:
@@ -156,19 +135,10 @@ def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int,
     channels = _per_bin("ps_roi_pool", input, bins)
     ends = _rounded(found[:, 1:] * found.dtype.type(spatial_scale))
     height, width = input.shape[2:]
-    weights = []
     axes = (ends[:, 1], ends[:, 3], pooled_height, height), (ends[:, 0], ends[:, 2], pooled_width, width)
-    for start, end, count, size in axes:
-        low, high = _bins(start, end - start, count, size - 1)
-        inside = (np.arange(size) >= low[..., None]) & (np.arange(size) < high[..., None])
-        weights.append((inside / np.maximum(high - low, 1)[..., None]).astype(found.dtype))
-    parts, order = [], []
-    for image, which in _by_image(found[:, 0].astype(np.int64), input.shape[0]):
-        own = input[image].reshape(channels, *bins, height, width)
-        along_y, along_x = (as_tensor(w[which]) for w in weights)
-        parts.append(einsum("cpqhw,kph,kqw->kcpq", own, along_y, along_x))
-        order.append(which)
-    return _in_order(input, parts, order, (channels, *bins)), _channel_of(len(found), channels, bins)
+    weights = (boxes.means(*_bins(start, end - start, count, size - 1), size) for start, end, count, size in axes)
+    taken = boxes.weighed_apart(input, found[:, 0].astype(np.int64), *weights)
+    return taken, _channel_of(len(found), channels, bins)
 
 
 @_operator

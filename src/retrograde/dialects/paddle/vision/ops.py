@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....core.unwrap import concrete
-from ....core.value import dtype_of, shape_of
-from ....learn.boxes import kept, largest, sampling, weighed, whole
+from ....core.value import shape_of
+from ....learn.boxes import kept, largest, means, sampling, weighed, weighed_apart, whole
 from ....learn.deformable import deformable_convolution, result_size
-from ....ops import contraction as ct
-from ....ops import indexing as ix
 from ....ops import structural as st
 from .._api import missing as _missing
 from .._tensor import from_array
@@ -116,13 +114,8 @@ def psroi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_sca
         start, length = ends[:, axis, None], np.maximum(ends[:, axis + 2] - ends[:, axis], 0.1)[:, None]
         low = np.clip(np.floor(np.arange(parts) * length / parts + start), 0, size)
         high = np.clip(np.ceil(np.arange(1, parts + 1) * length / parts + start), 0, size)
-        at = np.arange(size)
-        inside = (at >= low[..., None]) & (at < high[..., None])
-        weights.append((inside / np.maximum(high - low, 1)[..., None]).astype(dtype_of(x)))
-    features = st.reshape(ix.take(x, owners, axis=0), shape=(len(owners), channels // (h * w), h, w, height, width))
-    across = ct.matmul(features, weights[1][:, None, None, :, :, None])
-    down = ct.matmul(np.ascontiguousarray(weights[0][:, None, :, None, None, :]), across)
-    return st.reshape(down, shape=(len(owners), channels // (h * w), h, w))
+        weights.append(means(low, high, size))
+    return weighed_apart(x, owners, *weights)
 
 
 def deform_conv2d(
