@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of
+from ...learn.boxes import kept, overlaps, sampling, staying, weighed
 from ...ops import elementwise as ew
-from ...ops import structural as st
 from ...ops.indexing import take
 from .._shared.axes import integers
 from . import _activations, _binary, _gather, _joining, _reductions, _resample
@@ -75,48 +75,31 @@ def check_valid(bboxes: Any, img_metas: Any) -> Any:
     return from_array((x[:, :2] >= 0).all(axis=1) & (x[:, 2:] <= ends[2:]).all(axis=1))
 
 
-def _overlaps(x: np.ndarray, extra: float) -> np.ndarray:
-    """For every pair of boxes their common area over that of both; `extra` belongs to each side."""
-    low = np.maximum(x[:, None, :2], x[None, :, :2])
-    high = np.minimum(x[:, None, 2:], x[None, :, 2:])
-    common = np.prod(np.maximum(high - low + extra, 0), axis=-1)
-    area = np.prod(x[:, 2:] - x[:, :2] + extra, axis=-1)
-    both = area[:, None] + area[None, :] - common
-    return common / np.where(both > 0, both, 1)
-
-
-def _suppressed(order: np.ndarray, overlaps: np.ndarray, limit: float, most: int) -> list[int]:
-    """The places in order of those that overlap with none before them by more than the limit."""
-    kept: list[int] = []
-    for i in order.tolist():
-        if len(kept) == most:
-            break
-        if all(overlaps[i, j] <= limit for j in kept):
-            kept.append(i)
-    return kept
-
 
 def _value(op: str, x: Any) -> Any:
     return x._concrete(op).item() if hasattr(x, "_concrete") else x
+
+
+def _stay(op: str, s: np.ndarray, least: Any, limit: Any, most: Any, over: Callable[[Any, Any], np.ndarray]) -> Any:
+    """The numbers of boxes by falling score, from `least` up, without those that overlap with one before them."""
+    order = np.argsort(-s, kind="stable")
+    order = order[s[order] > _value(op, least)]
+    limit, most = _value(op, limit), int(_value(op, most))
+    found = staying(len(order), lambda k, others: over(order[k], order[others]), limit, most=most)
+    return from_array(order[found].astype(np.int32))
 
 
 def _nms(boxes: Any, scores: Any, most: Any, limit: Any, least: Any) -> Any:
     op = "NonMaxSuppressionV3"
     x, s = np.asarray(boxes._concrete(op)), np.asarray(scores._concrete(op))
     x = np.concatenate([np.minimum(x[:, :2], x[:, 2:]), np.maximum(x[:, :2], x[:, 2:])], axis=1)
-    order = np.argsort(-s, kind="stable")
-    order = order[s[order] > _value(op, least)]
-    kept = _suppressed(order, _overlaps(x, 0.0), _value(op, limit), int(_value(op, most)))
-    return from_array(np.asarray(kept, np.int32))
+    return _stay(op, s, least, limit, most, lambda k, others: overlaps(x[k], x[others]))
 
 
-def _nms_of_overlaps(overlaps: Any, scores: Any, most: Any, limit: Any, least: Any) -> Any:
+def _nms_of_overlaps(given: Any, scores: Any, most: Any, limit: Any, least: Any) -> Any:
     op = "NonMaxSuppressionWithOverlaps"
-    s = np.asarray(scores._concrete(op))
-    order = np.argsort(-s, kind="stable")
-    order = order[s[order] > _value(op, least)]
-    kept = _suppressed(order, np.asarray(overlaps._concrete(op)), _value(op, limit), int(_value(op, most)))
-    return from_array(np.asarray(kept, np.int32))
+    s, over = np.asarray(scores._concrete(op)), np.asarray(given._concrete(op))
+    return _stay(op, s, least, limit, most, lambda k, others: over[others, k])
 
 
 def _nms_with_mask(bboxes: Any, *, iou_threshold: float) -> tuple[Any, Any, Any]:
@@ -125,9 +108,8 @@ def _nms_with_mask(bboxes: Any, *, iou_threshold: float) -> tuple[Any, Any, Any]
     if x.ndim != 2 or x.shape[1] != 5:
         raise ValueError(f"NMSWithMask: bboxes must have shape (n, 5), got {x.shape}")
     order = np.argsort(-x[:, 4], kind="stable")
-    kept = _suppressed(np.arange(len(x)), _overlaps(x[order, :4], 0.0), iou_threshold, len(x))
     mask = np.zeros(len(x), bool)
-    mask[kept] = True
+    mask[kept(x[order, :4], iou_threshold)] = True
     return from_array(x[order]), from_array(np.arange(len(x), dtype=np.int32)), from_array(mask)
 
 
@@ -182,27 +164,14 @@ def _roi_align(x: Any, rois: Any, *, pooled_height: int, pooled_width: int, spat
     """The means over regions (image, x0, y0, x1, y1) of images (N, C, H, W), each divided into as many parts."""
     x = single("ROIAlign", x, FLOATING)
     regions = np.asarray(tensor_argument("ROIAlign", rois, "rois")._concrete("ROIAlign"), np.float64)
-    image = st.transpose(x, axes=(0, 2, 3, 1))
-    out = []
-    for row in regions:
-        x0, y0 = row[1] * spatial_scale, row[2] * spatial_scale
-        width, height = ((row[3 + k] + roi_end_mode) * spatial_scale - v for k, v in enumerate((x0, y0)))
-        if not roi_end_mode:
-            width, height = max(width, 1.0), max(height, 1.0)
-        lengths = ((height, pooled_height), (width, pooled_width))
-        counts = [sample_num if sample_num > 0 else int(np.ceil(n / m)) for n, m in lengths]
-        ys, xs = (
-            start + (np.arange(m * count) + 0.5) * length / (m * count)
-            for start, length, m, count in ((y0, height, pooled_height, counts[0]), (x0, width, pooled_width, counts[1]))
-        )
-        ys, xs = np.meshgrid(ys, xs, indexing="ij")
-        h, w = image.shape[1:3]
-        inside = (ys >= -1) & (ys <= h) & (xs >= -1) & (xs <= w)
-        ys, xs = np.clip(ys, 0, h - 1), np.clip(xs, 0, w - 1)
-        found = _sampled(image, np.full(ys.shape, int(row[0])), ys, xs) * from_array(inside[..., None].astype(dtype_of(x)))
-        parts = st.reshape(found, shape=(pooled_height, counts[0], pooled_width, counts[1], x.shape[1]))
-        out.append(_reductions.mean(parts, (1, 3)))
-    return st.transpose(_joining.stack(out, 0), axes=(0, 3, 1, 2))
+    start = regions[:, 1:3] * spatial_scale
+    lengths = (regions[:, 3:] + roi_end_mode) * spatial_scale - start
+    lengths = lengths if roi_end_mode else np.maximum(lengths, 1.0)
+    across, down = (
+        sampling(start[:, k], lengths[:, k], parts, sample_num, x.shape[3 - k])
+        for k, parts in enumerate((pooled_width, pooled_height))
+    )
+    return weighed(x, regions[:, 0].astype(np.int64), down, across)
 
 
 # ------------------------------------------------------------------------------------------ colours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...tensor import creation as native_creation
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
+from .._shared.registry import defined
 from .._shared.shapes import broadcast, filled
 from ._api import api, row
 from ._arguments import function
@@ -297,19 +299,17 @@ def resize(self: Any, *new_shape: Any) -> Any:
     return st.reshape(flat[:count], shape=shape)
 
 
-def _at_least(name: str) -> None:
-    make = getattr(nps, name)
-
+def _at_least(name: str, make: Callable[..., Any]) -> Any:
     def f(inputs: Any) -> Any:
         if isinstance(inputs, (tuple, list)):
             return tuple(make(tensor_argument(name, x, "inputs")) for x in inputs)
         return make(tensor_argument(name, inputs, "inputs"))
 
-    f.__doc__ = f"A tensor (or each of a list) with at least {name[-2]} axes."
-    api(name, method=False)(f)
+    return api(method=False)(defined(name, f, f"A tensor (or each of a list) with at least {name[-2]} axes."))
 
-for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
-    _at_least(_name)
+
+atleast_1d, atleast_2d = _at_least("atleast_1d", nps.atleast_1d), _at_least("atleast_2d", nps.atleast_2d)
+atleast_3d = _at_least("atleast_3d", nps.atleast_3d)
 
 
 @api(method=False)

@@ -85,15 +85,14 @@ def _several(name: str, f: Any, *, two: bool) -> Any:
     return defined(name, function)
 
 
-fft, ifft, rfft, irfft, hfft, ihfft = (
-    _one(name, getattr(native, name)) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-)
-fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = (
-    _several(name + "2", getattr(native, name + "n"), two=True) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-)
-fftn, ifftn, rfftn, irfftn, hfftn, ihfftn = (
-    _several(name + "n", getattr(native, name + "n"), two=False) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-)
+fft, ifft, rfft = _one("fft", native.fft), _one("ifft", native.ifft), _one("rfft", native.rfft)
+irfft, hfft, ihfft = _one("irfft", native.irfft), _one("hfft", native.hfft), _one("ihfft", native.ihfft)
+fft2, ifft2 = _several("fft2", native.fftn, two=True), _several("ifft2", native.ifftn, two=True)
+rfft2, irfft2 = _several("rfft2", native.rfftn, two=True), _several("irfft2", native.irfftn, two=True)
+hfft2, ihfft2 = _several("hfft2", native.hfftn, two=True), _several("ihfft2", native.ihfftn, two=True)
+fftn, ifftn = _several("fftn", native.fftn, two=False), _several("ifftn", native.ifftn, two=False)
+rfftn, irfftn = _several("rfftn", native.rfftn, two=False), _several("irfftn", native.irfftn, two=False)
+hfftn, ihfftn = _several("hfftn", native.hfftn, two=False), _several("ihfftn", native.ihfftn, two=False)
 
 
 def _frequencies(name: str, f: Any) -> Any:

@@ -62,10 +62,9 @@ def _last(x: Any) -> int:
 
 
 F = SimpleNamespace(
-    **{name: getattr(ew, name) for name in (
-        "atan", "atanh", "cos", "exp", "expm1", "log", "log1p", "reciprocal", "sqrt", "tan", "tanh",
-    )},
-    **{name: getattr(sp, name) for name in ("digamma", "erf", "erfinv", "i0e", "i1e", "lgamma", "xlog1py", "xlogy")},
+    atan=ew.atan, atanh=ew.atanh, cos=ew.cos, exp=ew.exp, expm1=ew.expm1, log=ew.log, log1p=ew.log1p, reciprocal=ew.reciprocal,
+    sqrt=ew.sqrt, tan=ew.tan, tanh=ew.tanh, digamma=sp.digamma, erf=sp.erf, erfinv=sp.erfinv, i0e=sp.i0e, i1e=sp.i1e,
+    lgamma=sp.lgamma, xlog1py=sp.xlog1py, xlogy=sp.xlogy,
     abs=ew.absolute, arange=_arange, clamp=lambda x, low, high: x.clip(low, high), column=_column,
     cumprod=lambda x: cumprod(x, axis=_last(x), reverse=False), cumsum=lambda x: x.cumsum(-1),
     diagonal=lambda x: diagonal(x, offset=0, axis1=_last(x) - 1, axis2=_last(x)), first=lambda x: x.sum(0),

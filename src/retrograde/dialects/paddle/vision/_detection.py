@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.unwrap import concrete
 from ....core.value import Value
+from ....learn.boxes import kept, overlaps
 from .._tensor import from_array
 
 
@@ -128,25 +129,6 @@ def box_coder(
     return from_array(found.astype(target.dtype))
 
 
-def overlaps(boxes: np.ndarray, extra: float = 0.0) -> np.ndarray:
-    """The area that each two boxes share over the area that they cover; extra: what a side is longer than its ends tell."""
-    sides = np.minimum(boxes[:, None, 2:], boxes[:, 2:]) - np.maximum(boxes[:, None, :2], boxes[:, :2])
-    shared = np.prod(np.where(sides < 0, 0, sides + extra), axis=-1)
-    areas = np.prod(boxes[:, 2:] - boxes[:, :2] + extra, axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return shared / (areas[:, None] + areas - shared)  # type: ignore[no-any-return]
-
-
-def kept(over: np.ndarray, threshold: float, eta: float = 1.0) -> list[int]:
-    """Which boxes stay, in their order, when those that overlap too much with an earlier one go; eta: what the threshold is
-    multiplied with after each that stays, while it is above 0.5."""
-    found: list[int] = []
-    for k in range(len(over)):
-        if not (over[k, found] > threshold).any():
-            found.append(k)
-            threshold *= eta if eta < 1 and threshold > 0.5 else 1
-    return found
-
 
 def matrix_nms(
     bboxes: Any, scores: Any, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int,
@@ -166,7 +148,7 @@ def matrix_nms(
                 continue
             among = among[np.argsort(-mark[among], kind="stable")]
             among = among[:nms_top_k] if nms_top_k > -1 else among
-            over = np.tril(overlaps(boxes[image, among], float(not normalized)), -1)
+            over = np.tril(overlaps(boxes[image, among][:, None], boxes[image, among], float(not normalized)), -1)
             worst = over.max(1, initial=0)
             if use_gaussian:
                 lessened = np.exp((worst**2 - over**2) * gaussian_sigma)
@@ -237,7 +219,7 @@ def generate_proposals(
         if pixel_offset:
             large &= (cx <= size[1]) & (cy <= size[0])
         boxes, own = boxes[large], mark[order][large]
-        which = kept(overlaps(boxes, extra), nms_thresh, eta) if nms_thresh > 0 else list(range(len(boxes)))
+        which = kept(boxes, nms_thresh, extra, eta) if nms_thresh > 0 else list(range(len(boxes)))
         which = which[:post_nms_top_n] if post_nms_top_n > 0 else which
         regions.append(boxes[which])
         found.append(own[which])

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import importlib
 import io
-import math
 from typing import Any
 
 import numpy as np
 
 from ....core.unwrap import concrete
-from ....core.value import dtype_of, shape_of
+from ....core.value import shape_of
+from ....learn.boxes import kept, largest, means, sampling, weighed, weighed_apart, whole
 from ....learn.deformable import deformable_convolution, result_size
-from ....ops import contraction as ct
-from ....ops import indexing as ix
-from ....ops import reduction as rd
 from ....ops import structural as st
 from .._api import missing as _missing
 from .._tensor import from_array
@@ -28,9 +25,7 @@ from ._detection import (
     box_coder,
     distribute_fpn_proposals,
     generate_proposals,
-    kept,
     matrix_nms,
-    overlaps,
     prior_box,
     yolo_box,
 )  # fmt: skip
@@ -48,7 +43,7 @@ def nms(
     """
     places = concrete("nms", boxes)
     if scores is None:
-        return from_array(np.asarray(kept(overlaps(places), iou_threshold), np.int64))
+        return from_array(np.asarray(kept(places, iou_threshold), np.int64))
     marks = concrete("nms", scores)
     if category_idxs is not None and categories is None:
         raise ValueError("nms: category_idxs needs categories, the numbers of all of them")
@@ -57,7 +52,7 @@ def nms(
     for category in (0,) if category_idxs is None else categories:
         own = np.flatnonzero(group == category)
         order = own[np.argsort(-marks[own], kind="stable")]
-        found += [int(order[k]) for k in kept(overlaps(places[order]), iou_threshold)]
+        found += [int(order[k]) for k in kept(places[order], iou_threshold)]
     best = np.asarray(sorted(found, key=lambda k: -marks[k]), np.int64)
     if top_k is not None and top_k > len(places):
         raise AssertionError(f"nms: top_k must not be above the number of boxes, {len(places)}, got {top_k}")
@@ -81,65 +76,27 @@ def roi_align(
     aligned: bool = True, name: Any = None,
 ) -> Any:  # fmt: skip
     """The means of features (N, C, H, W), read between their places, in the parts of each box: (boxes, C, h, w)."""
-    op = "roi_align"
-    images, channels, height, width = shape_of(x)
-    places, owners = _owners(op, boxes, boxes_num, images)
-    h, w = _pair(output_size)
-    shift = 0.5 if aligned else 0.0
-    found = []
-    for (x1, y1, x2, y2), image in zip(places * spatial_scale - shift, owners):
-        wide, high = x2 - x1, y2 - y1
-        if not aligned:
-            wide, high = max(wide, 1.0), max(high, 1.0)
-        ny, nx = (sampling_ratio if sampling_ratio > 0 else max(math.ceil(s / n), 1) for s, n in ((high, h), (wide, w)))
-        rows, columns = (start + (np.arange(n * m) + 0.5) * size / (n * m)
-                         for start, size, n, m in ((y1, high, h, ny), (x1, wide, w, nx)))  # fmt: skip
-        left, right = _between(rows, height, h), _between(columns, width, w)
-        feature = st.getitem(x, index=(int(image),))
-        across = ix.take(feature, right[0].reshape(-1), axis=2)
-        across = st.reshape(across, shape=(channels, height, *right[0].shape)) * right[1].astype(dtype_of(x))
-        across = rd.sum(across, axis=(3,), keepdims=False)
-        down = st.reshape(ix.take(across, left[0].reshape(-1), axis=1), shape=(channels, *left[0].shape, w))
-        found.append(rd.sum(down * left[1][..., None].astype(dtype_of(x)), axis=(2,), keepdims=False))
-    return st.stack(*found, axis=0) if found else from_array(np.zeros((0, channels, h, w), dtype_of(x)))
-
-
-def _between(at: np.ndarray, n: int, parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """For positions along an axis, which belong to some parts in turn: the places that each part reads, and their weights."""
-    outside = (at < -1.0) | (at > n)
-    at = np.clip(at, 0, n - 1)
-    low = np.floor(at).astype(np.int64)
-    high = np.minimum(low + 1, n - 1)
-    rest = np.where(low >= n - 1, 0.0, at - low)
-    weights = np.stack([1 - rest, rest], -1) * ~outside[:, None] / (len(at) // parts)
-    return np.stack([low, high], -1).reshape(parts, -1), weights.reshape(parts, -1)
+    places, owners = _owners("roi_align", boxes, boxes_num, shape_of(x)[0])
+    places = places * spatial_scale - (0.5 if aligned else 0.0)
+    lengths = places[:, 2:] - places[:, :2]
+    lengths = lengths if aligned else np.maximum(lengths, 1.0)
+    down, across = (
+        sampling(places[:, k], lengths[:, k], parts, sampling_ratio, shape_of(x)[3 - k], least=1)
+        for k, parts in zip((1, 0), _pair(output_size))
+    )
+    return weighed(x, owners, down, across)
 
 
 def roi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale: float = 1.0, name: Any = None) -> Any:
     """The largest features (N, C, H, W) in the parts of each box, rounded to places: (boxes, C, h, w); 0 in empty parts."""
-    op = "roi_pool"
-    images, channels, height, width = shape_of(x)
-    places, owners = _owners(op, boxes, boxes_num, images)
-    h, w = _pair(output_size)
-    array = concrete(op, x)
-    which = np.zeros((len(places), channels, h, w), np.int64)
-    there = np.zeros((len(places), 1, h, w), bool)
-    corners = np.floor(places * spatial_scale + 0.5).astype(int)
-    for k, ((x1, y1, x2, y2), image) in enumerate(zip(corners, owners)):
-        high, wide = max(y2 - y1 + 1, 1), max(x2 - x1 + 1, 1)
-        for i in range(h):
-            top, bottom = (min(max(f(m * high / h) + y1, 0), height) for f, m in ((math.floor, i), (math.ceil, i + 1)))
-            for j in range(w):
-                left, right = (min(max(f(m * wide / w) + x1, 0), width) for f, m in ((math.floor, j), (math.ceil, j + 1)))
-                if bottom > top and right > left:
-                    part = array[image, :, top:bottom, left:right].reshape(channels, -1).argmax(1)
-                    row, column = np.divmod(part, right - left)
-                    which[k, :, i, j] = (row + top) * width + column + left
-                    there[k, 0, i, j] = True
-    flat = st.reshape(x, shape=(images, channels, height * width))
-    item = np.broadcast_to(owners[:, None, None, None], which.shape)
-    channel = np.broadcast_to(np.arange(channels)[:, None, None], which.shape)
-    return ix.advanced_index(flat, item, channel, which, axes=(0, 1, 2)) * there.astype(dtype_of(x))
+    places, owners = _owners("roi_pool", boxes, boxes_num, shape_of(x)[0])
+    ends = np.floor(places * spatial_scale + 0.5).astype(int)
+    lengths = np.maximum(ends[:, 2:] - ends[:, :2] + 1, 1)
+    columns, rows = (
+        whole(ends[:, k], np.arange(parts + 1) * lengths[:, k, None] / parts, shape_of(x)[3 - k])
+        for k, parts in enumerate(reversed(_pair(output_size)))
+    )
+    return largest(x, concrete("roi_pool", x), owners, rows, columns)[0]
 
 
 def psroi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_scale: float = 1.0, name: Any = None) -> Any:
@@ -157,13 +114,8 @@ def psroi_pool(x: Any, boxes: Any, boxes_num: Any, output_size: Any, spatial_sca
         start, length = ends[:, axis, None], np.maximum(ends[:, axis + 2] - ends[:, axis], 0.1)[:, None]
         low = np.clip(np.floor(np.arange(parts) * length / parts + start), 0, size)
         high = np.clip(np.ceil(np.arange(1, parts + 1) * length / parts + start), 0, size)
-        at = np.arange(size)
-        inside = (at >= low[..., None]) & (at < high[..., None])
-        weights.append((inside / np.maximum(high - low, 1)[..., None]).astype(dtype_of(x)))
-    features = st.reshape(ix.take(x, owners, axis=0), shape=(len(owners), channels // (h * w), h, w, height, width))
-    across = ct.matmul(features, weights[1][:, None, None, :, :, None])
-    down = ct.matmul(np.ascontiguousarray(weights[0][:, None, :, None, None, :]), across)
-    return st.reshape(down, shape=(len(owners), channels // (h * w), h, w))
+        weights.append(means(low, high, size))
+    return weighed_apart(x, owners, *weights)
 
 
 def deform_conv2d(
