@@ -343,6 +343,13 @@ def _cut(f: Explanation, side: Side, cut: Use, carrying: Use) -> Finding:
         detached = f.detached(side, number, cut.lost_value)
         if detached >= 0:
             line, reason = detached, f"{side.name} detaches the value here, so no gradient comes back through it"
+            if not side.same_line(detached, number):  # where it is made, and not where it is read
+                theirs = side.other
+                made = next((theirs.producer.get(v, -1) for v in theirs.events[carrying.first].ins
+                             if v != ABSENT and theirs.own(v) == side.own(cut.lost_value)), -1)  # fmt: skip
+                if theirs.operation(made) is not None:
+                    return Finding(reason, side.both(number, carrying.first), side.both(cut.value, carrying.value),
+                                   side.both(line, made))  # fmt: skip
     events, values = side.both(number, carrying.first), side.both(cut.value, carrying.value)
     return Finding(reason, events, values, side.both(line, carrying.first))
 
