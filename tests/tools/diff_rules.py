@@ -66,6 +66,7 @@ EXPLAINED = {
     "written before it is read": ("h = x @ w\nr = h + 1.5\n(h * r).sum().backward()",
                                   "h = x @ w\nr = h\nr += 1.5\n(h * r).sum().backward()"),
     "overwritten": "alias_for_copy",
+    "not stepped": "left_out_parameter",
     "changes nothing this time": ("torch.logsumexp((x @ w).clamp(-50, 50), 0).sum().backward()",
                                   "(x @ w).prod().backward()"),
     "chosen otherwise": "teacher_forcing",

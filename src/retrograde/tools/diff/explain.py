@@ -80,6 +80,30 @@ class Explanation(Forward):
         return next((n for n in range(number - 1, -1, -1)
                      if isinstance(e := side.events[n], Detach) and e.ins[0] in shared), -1)  # fmt: skip
 
+    def cut_before(self, side: Side, number: int, value: int) -> tuple[int, int]:
+        """Where the history of a value was cut off before an event, or that of what it was computed of; and the operation that
+        computed it without a history. -1 for what there is not."""
+        cut = self.detached(side, number, value)
+        maker = side.operation(side.producer.get(value, -1))
+        if cut >= 0 or maker is None or maker.recorded:
+            return cut, -1
+        number = side.producer[value]
+        cut = max((self.detached(side, number, v) for v in maker.ins if v != ABSENT), default=-1)
+        return cut, number if cut >= 0 else -1
+
+    def faces(self, side: Side, use: Use, value: int) -> int:
+        """What the other program has in the place of a use of a value: the operation that makes the same, or what feeds it where
+        this one reads the value; -1 if there is nothing of the kind."""
+        across, mine = side.other, side.events[use.first]
+        number = across.producer.get(self.alignment.counterpart(side, use.value), -1)
+        e = across.operation(number)
+        if e is not None and e.deed == mine.deed and len(e.ins) == len(mine.ins):
+            read = next((w for v, w in zip(mine.ins, e.ins) if v != ABSENT and side.own(v) == side.own(value)), ABSENT)
+            maker = across.producer.get(read, -1)
+            if across.operation(maker) is not None and not self.arranges(across, maker):
+                return maker
+        return number
+
     def uses(self, side: Side, value: int, place: int, skipped: Collection[int]) -> dict[int, Use]:
         """The next values that both programs have after a value, by class, with whether a gradient comes back."""
         end = side.end(place)
@@ -319,6 +343,13 @@ def _cut(f: Explanation, side: Side, cut: Use, carrying: Use) -> Finding:
         detached = f.detached(side, number, cut.lost_value)
         if detached >= 0:
             line, reason = detached, f"{side.name} detaches the value here, so no gradient comes back through it"
+            if not side.same_line(detached, number):  # where it is made, and not where it is read
+                theirs = side.other
+                made = next((theirs.producer.get(v, -1) for v in theirs.events[carrying.first].ins
+                             if v != ABSENT and theirs.own(v) == side.own(cut.lost_value)), -1)  # fmt: skip
+                if theirs.operation(made) is not None:
+                    return Finding(reason, side.both(number, carrying.first), side.both(cut.value, carrying.value),
+                                   side.both(line, made))  # fmt: skip
     events, values = side.both(number, carrying.first), side.both(cut.value, carrying.value)
     return Finding(reason, events, values, side.both(line, carrying.first))
 
@@ -342,10 +373,14 @@ def a_copy_that_left_the_tape(f: Explanation, here: Here) -> Finding | None:
                     if e is None or x == ABSENT or across.own(x) != side.own(side.of(here.values)) or e.carries[position]:
                         continue
                     reason = f"{across.name} goes on here with a copy of the value that carries no gradient"
-                    cut = f.detached(across, number, x)
+                    cut, computed = f.cut_before(across, number, x)
+                    first = use.first
                     if cut >= 0:
                         number, reason = cut, f"{across.name} detaches the value here, so no gradient comes back through it"
-                    return Finding(reason, side.both(use.first, number))
+                    if computed >= 0:  # the value itself is computed without a history there
+                        read = next(v for v in side.events[first].ins if v != ABSENT and side.own(v) == across.own(x))
+                        first = side.producer.get(read, first)
+                    return Finding(reason, side.both(first, number))
     return None
 
 
@@ -371,9 +406,14 @@ def used_differently(f: Explanation, here: Here) -> Finding | None:
     """What is made of the value is not the same in both programs."""
     if not any(here.alone(side) for side in f.sides):
         return None
-    uses = ((*here.alone(side), *here.oftener(side), *side.of(here.uses).values()) for side in f.sides)
-    ea, eb = (next((use.first for use in of), -1) for of in uses)
-    return Finding("the value is used differently, and so is its gradient", (ea, eb))
+    alone = [here.alone(side) for side in f.sides]
+    events = []
+    for side in f.sides:
+        mine, theirs = side.of(alone), side.other.of(alone)
+        faced = f.faces(side.other, theirs[0], side.other.of(here.values)) if theirs and not mine else -1
+        uses = (*mine, *here.oftener(side), *side.of(here.uses).values())
+        events.append(faced if faced >= 0 else next((use.first for use in uses), -1))
+    return Finding("the value is used differently, and so is its gradient", (events[0], events[1]))
 
 
 @ONWARDS
@@ -386,7 +426,7 @@ def another_derivative(f: Explanation, here: Here) -> Finding | None:
     operands = _between(f, left.first, right.first)
     if operands is not None:
         return f.computed(*operands)
-    values = _arriving(f, here, left, right)
+    values = _given_by_users(f, here, left, right) or _arriving(f, here, left, right)
     found = Finding("the operations give the same values, their derivatives differ", (left.first, right.first), values)
     inner = [_inside_pass(side, v) for side, v in zip(f.sides, values)]
     if any(inner):
@@ -395,6 +435,20 @@ def another_derivative(f: Explanation, here: Here) -> Finding | None:
             lines = (ea if ea >= 0 else left.first), (eb if eb >= 0 else right.first)
             return replace(found, lines=lines, reason=f"{found.reason}: what user code does in the backward pass is not the same")
     return found
+
+
+def _given_by_users(f: Explanation, here: Here, left: Use, right: Use) -> tuple[int, int] | None:
+    """The gradients that a user's own rule gives for the value, in either program; None where it is not such a rule, or they are
+    the same."""
+    found = []
+    for side, use, place in zip(f.sides, (left, right), here.result.places):
+        e = side.events[use.first]
+        given = side.gave(place, use.first)
+        value = side.of(here.values)
+        position = next((i for i, v in enumerate(e.ins) if v != ABSENT and side.own(v) == side.own(value)), -1)
+        found.append(given[position] if 0 <= position < len(given) else ABSENT)
+    a, b = found
+    return None if ABSENT in found or f.close(a, b) else (a, b)
 
 
 def _arriving(f: Explanation, here: Here, left: Use, right: Use) -> tuple[int, int]:

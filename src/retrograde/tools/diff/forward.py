@@ -42,7 +42,8 @@ class Finding:
     kind: str = ""
     """How it was found, where that says how to go on after it: one of the kinds below."""
     at: tuple[int, int] = NEITHER
-    """CUT: the values at which the gradients differ that arrive, although they agree on the other side of the operations."""
+    """CUT: the values at which the gradients differ that arrive, although they agree on the other side of the operations.
+    UNSTEPPED: the parameter, as a leaf of A and one of B."""
     rules: tuple[str, ...] = ()
     """The rules that have found it, the most general first."""
 
@@ -56,9 +57,9 @@ class Finding:
         return replace(self, rules=(rule, *self.rules))
 
 
-START, COMPUTED, CUT, CLEARED = "start", "computed", "gradient", "cleared"
+START, COMPUTED, CUT, CLEARED, UNSTEPPED = "start", "computed", "gradient", "cleared", "not stepped"
 """A parameter that does not start alike; operations that compute another value; a gradient that one of them does not hand on
-alike; a sum in `.grad` that was cleared on one side only."""
+alike; a sum in `.grad` that was cleared on one side only; a parameter that only one program's optimiser changes."""
 
 
 class Forward:
@@ -528,6 +529,24 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 
 
 @PARTINGS
+def not_stepped(f: Forward, at: Parting) -> Finding | None:
+    """Only one program's optimiser has changed the parameter that is read."""
+    for side in f.sides:
+        number, across = side.of(at.events), side.other
+        step = side.events[number]
+        if not isinstance(step, Update):
+            continue
+        pair = next((pair for pair in f.alignment.leaves.pairs if step.outs[0] in side.changes[0].get(side.of(pair), ())), None)
+        if pair is None or across.changes[0].get(across.of(pair)) or across.is_renewed(across.of(pair)):
+            continue
+        other = next((n for n in range(across.of(at.events), -1, -1) if isinstance(across.events[n], Update)), -1)
+        name = leaf_name(side, side.of(pair))
+        reason = f"{side.name}'s optimiser changes {name} here; {across.name}'s does not: it was not given it, or it is frozen"
+        return Finding(reason, at.events, lines=side.both(number, other), kind=UNSTEPPED, at=pair)
+    return None
+
+
+@PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
     another way."""
@@ -592,6 +611,11 @@ def arranged_in_two_ways(f: Forward, at: Parting) -> Finding | None:
     for p, q in zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins):
         if ABSENT in (p, q) or f.same(p, q):
             continue
+        if same and not (f.known(f.a, p) and f.known(f.b, q)) and f.same(f._origin(f.a, p), f._origin(f.b, q)):
+            # Both have the elements that one of them has chosen.
+            chosen = [side.producer[v] if f._arranged_of(side, v) >= 0 else -1 for side, v in zip(f.sides, (p, q))]
+            if min(chosen) >= 0 and f.a.events[chosen[0]].deed != f.b.events[chosen[1]].deed:
+                return f.told(chosen[0], chosen[1])
         if not f.same(f.root(f.a, p), f.root(f.b, q)):
             continue
         found = f.alignment.distance(p, q)

@@ -20,7 +20,7 @@ import numpy as np
 from .align import Alignment
 from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
-from .forward import CLEARED, CUT, START, Finding
+from .forward import CLEARED, CUT, START, UNSTEPPED, Finding
 from .history import operands
 from .record import Record
 from .replay import Changes, Force
@@ -66,6 +66,8 @@ class Repairs:
             if q in self.b.producer:
                 turned = len(self.a.values.shape(p)) == 2 and self._lies_across()
                 changes.results[self.b.output(q)] = Force(p, (1, 0) if turned else self._order(p, q))
+        elif finding.kind == UNSTEPPED:
+            self._drive(changes, *finding.at)
         elif finding.kind == CLEARED:
             self._clearings(changes)
         elif finding.kind == CUT:

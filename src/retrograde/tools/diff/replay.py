@@ -222,8 +222,12 @@ class Replay:
         if not (self._everything or other is not None or any(v in self.new for v in e.ins)):
             return
         prim = self._original.primitive(e.name)
-        if prim is None:
-            return  # a user's function: what it computes inside has been recorded by itself
+        if prim is None:  # a user's function: what it computes inside has been recorded by itself
+            for value in e.outs:
+                source = self._late(value, e)
+                if source in self.new:
+                    self._put(value, self.new[source])
+            return
         found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
@@ -270,11 +274,9 @@ class Replay:
         if not self._stirred:
             return
         value = e.outs[0]
-        old = self._values.key(value)
         source = e.ins[1] if len(e.ins) > 1 else ABSENT
         if source == ABSENT:  # not said what was written: a value of late that was just that
-            late = [v for v in list(self.new)[-64:] if v < len(self._original.values) and v not in e.outs]
-            source = next((v for v in reversed(late) if self._values.key(v) == old), ABSENT)
+            source = self._late(value, e)
         if source not in self.new:
             constant = source == ABSENT and (a := self._values.array(value)) is not None and a.size and (a == a.flat[0]).all()
             if source == ABSENT and not constant and any(v in self.new for v in e.ins):
@@ -287,6 +289,12 @@ class Replay:
             self.lost.add(e.name)
             return
         self._put(value, array)
+
+    def _late(self, value: int, e: Event) -> int:
+        """A value that has become another of late, and was what an event has made; ABSENT where there is none."""
+        old = self._values.key(value)
+        late = [v for v in list(self.new)[-64:] if v < len(self._original.values) and v not in e.outs]
+        return next((v for v in reversed(late) if self._values.key(v) == old), ABSENT)
 
     # ------------------------------------------------------------------------------------------ backward
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import functools
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from .events import (
@@ -14,6 +15,7 @@ from .events import (
     Clear,
     Cotangent,
     Event,
+    Gave,
     Gradient,
     Operation,
     Pass,
@@ -85,7 +87,9 @@ class Side:
             if isinstance(e, (Operation, Update, Write)):
                 self.operations += not isinstance(e, Write)
                 if running:
-                    self.within[number] = running[-1]
+                    self.within[number] = begun = running[-1]
+                    if isinstance(e, Operation) and e.recorded and not self.begins(begun).again:
+                        self.events[begun] = replace(self.begins(begun), again=True)  # on a tape around it, as in torch.func
                 for position, value in enumerate(e.ins):
                     if value != ABSENT:
                         self.consumers.setdefault(value, []).append((number, position))
@@ -251,6 +255,15 @@ class Side:
         reads = [e.carries[position] for n, position in self.consumers.get(value, ())
                  if begun < n < end and isinstance(e := self.events[n], Operation)]  # fmt: skip
         return bool(reads) and not any(reads)
+
+    def is_renewed(self, leaf: int) -> bool:
+        """Whether later leaves count as this one, computed from it."""
+        return leaf in self._again.values()
+
+    def gave(self, place: int, operation: int) -> Sequence[int]:
+        """What the user's own rule of an operation gives for its operands in a backward pass; empty for any other rule."""
+        return next((e.ins for e in self.events if isinstance(e, Gave) and e.operation == operation
+                     and self.pass_of.get(e.run, -1) == place), ())  # fmt: skip
 
     def summed(self, leaf: int, place: int) -> float:
         """The norm of the largest gradient at an operation that reads a leaf, in a backward pass."""
