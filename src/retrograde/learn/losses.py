@@ -323,15 +323,20 @@ def _divergence(x: Any, y: Any, *, reduction: str, log_target: bool = False, pos
 
 def ctc(
     logs: Any, labels: np.ndarray, frames: np.ndarray, counts: np.ndarray, *, blank: int, reduction: str,
-    zero_infinity: bool = False, drops: bool = False,
+    zero_infinity: bool = False, drops: bool = False, error: type[Exception] = ValueError,
 ) -> Any:  # fmt: skip
     """The connectionist temporal classification loss of log-probabilities (T, N, C) and rows of labels (N, S).
 
     The mean is over losses divided by how many labels there are. zero_infinity: elements without any alignment have no
-    gradient; and count as 0 where the dialect `drops` them.
+    gradient; and count as 0 where the dialect `drops` them. error: what is raised for a label that is no class.
     """
+    there = np.arange(labels.shape[1]) < counts[:, None]  # what comes behind is padding
+    rows, classes = np.where(there, labels, blank), shape_of(logs)[2]
+    if rows.size and not 0 <= rows.min() <= rows.max() < classes:
+        wrong = int(rows[(rows < 0) | (rows >= classes)][0])
+        raise error(f"ctc_loss: the label {wrong} is none of the {classes} classes 0 to {classes - 1}")
     losses = sequences.ctc_loss(
-        logs, sequences.with_blanks(labels, blank), frames, counts, zero_infinity=bool(zero_infinity), normalised=True
+        logs, sequences.with_blanks(rows, blank), frames, counts, zero_infinity=bool(zero_infinity), normalised=True
     )
     if zero_infinity and drops:
         infinity, zero = np.asarray([np.inf, 0], dtype_of(losses))[:, None]

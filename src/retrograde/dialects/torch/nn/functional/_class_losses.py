@@ -281,7 +281,7 @@ def ctc_loss(
     if (frames > duration).any():
         raise RuntimeError(f"{op}: input_lengths must not exceed the {duration} frames, got {int(frames.max())}")
     losses = formulas.ctc(x, _label_rows(op, targets, counts, n), frames, counts, blank=blank, reduction=reduction,
-                          zero_infinity=zero_infinity, drops=True)  # fmt: skip
+                          zero_infinity=zero_infinity, drops=True, error=IndexError)  # fmt: skip
     return reshape(losses, shape=()) if single and reduction == "none" else losses
 
 
