@@ -30,8 +30,8 @@ from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
 from . import _conversion, _creation, _flags, _indexing, _internal, _arithmetic, _paths, _repr, _sparse_tensor
-from . import _unary  # isort: skip  # before _binary, which gives its functions in-place forms
-from . import _binary, _gather, _joining, _matmul, _reductions, _shape, _diagonals, _scans, _sorting, _statistics, _spectral
+from . import _unary, _binary, _gather, _joining, _matmul, _reductions, _shape, _diagonals, _scans, _sorting, _statistics
+from . import _spectral
 from . import linalg, random, signal
 from . import _save_load
 

@@ -14,7 +14,7 @@ from ...learn.sparse import row_starts, rows_of
 from ._api import METHODS, api
 from ._creation import as_tensor
 from ._graph_nodes import show_as
-from ._size import Size, check_device
+from ._size import Size, only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, filled, unsupported
 from ._tensor import Tensor, from_array
 
@@ -238,7 +238,7 @@ def sparse_csr_tensor(
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed rows: row i has the elements `crow_indices[i]` to `crow_indices[i + 1]`, in the
     columns `col_indices`. Raises RuntimeError where these do not go together."""
-    check_device("sparse_csr_tensor", device)
+    only_on_cpu("sparse_csr_tensor", device)
     return _made("sparse_csr_tensor", crow_indices, col_indices, values, size, dtype, requires_grad, False)
 
 
@@ -248,7 +248,7 @@ def sparse_csc_tensor(
     pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed columns; see `sparse_csr_tensor`."""
-    check_device("sparse_csc_tensor", device)
+    only_on_cpu("sparse_csc_tensor", device)
     return _made("sparse_csc_tensor", ccol_indices, row_indices, values, size, dtype, requires_grad, True)
 
 

@@ -29,15 +29,9 @@ def _steady() -> Any:
 
 @api(method=False)
 def compile(
-    model: Callable[..., Any] | None = None,
-    *,
-    fullgraph: bool = False,
-    dynamic: bool | None = None,
-    backend: Any = "inductor",
-    mode: str | None = None,
-    options: Any = None,
-    disable: bool = False,
-) -> Any:
+    model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any =
+    "inductor", mode: str | None = None, options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
     """The function, or a module around the one given, compiled: the same results, traced once where that is shown to be the
     same, deferred elsewhere (`retrograde.compile_report()` says which).
 

@@ -9,17 +9,19 @@ import numpy as np
 from ...core.scattered import merge_order
 from ...core.value import Value
 from ...learn import sparse as math
+from . import _writing
 from ._api import METHODS, api
 from ._api import attributes as _attributes
 from ._axes import axis_of
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
+from ._conversion import NAMED_DTYPES
 from ._creation import as_tensor, zeros
 from ._data import sizes
 from ._dtype import bool_, int64
 from ._graph_nodes import show_as
 from ._legacy_types import NAMES, LegacyType
 from ._promote import pair
-from ._size import check_device
+from ._size import only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -36,7 +38,7 @@ def sparse_coo_tensor(
     With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
     does not match.
     """
-    check_device("sparse_coo_tensor", device)
+    only_on_cpu("sparse_coo_tensor", device)
     if values is None:
         size = indices if size is None else size
         indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)
@@ -118,6 +120,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
+    only_on_cpu("to_sparse", self.device)
     kept = self.ndim if sparse_dim is None else sparse_dim
     i = from_array(math.nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
@@ -176,7 +179,7 @@ for _name in _ZERO_TO_ZERO.split():
     ANSWERS[_name] = _applied(_name)
     ANSWERS[f"{_name}_"] = lambda input, *args, _f=ANSWERS[_name], **kwargs: input.become(_f(input, *args, **kwargs))
 for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
-    ANSWERS[_name] = lambda input, _name=_name: input.with_values(METHODS[_name](input._v))
+    ANSWERS[_name] = lambda input, _d=NAMED_DTYPES[_name]: input.with_values(input._v.to(_d))
 
 
 def _number(x: Any) -> bool:
@@ -256,7 +259,7 @@ def pow(input: Any, exponent: Any) -> SparseTensor:
 def _in_place(name: str) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> Any:
         result = ANSWERS[name](input, *args, **kwargs)
-        return input.become(result) if isinstance(input, SparseTensor) else METHODS["copy_"](input, result)
+        return input.become(result) if isinstance(input, SparseTensor) else _writing.copy_(input, result)
 
     return run
 

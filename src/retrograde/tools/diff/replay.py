@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,9 +35,11 @@ from .events import (
     Write,
 )
 from .policy import POLICY
-from .record import Kept, Record, dtype_named, name_of
-from .values import Values, apart, as_wide, same_bits
+from .record import Kept, Record, dtype_named, name_of, same_bits
+from .values import Values, apart, as_wide
 from .wide import FAILURES, rules, wide_option, wide_params, wider
+
+E = TypeVar("E", Operation, Update)
 
 
 @dataclass
@@ -49,7 +51,8 @@ class Force:
     order: tuple[int, ...] | None = None
     """The order in which its axes are taken, if it lies otherwise there."""
     where: Sequence[tuple[int, int]] = ()
-    """It is put there only where these values (of this record, as computed anew) are those of the other program."""
+    """It is put there only where these values (of this record, as computed anew, or what is read in their place) are those of the
+    other program."""
     more: Sequence[int] = ()
     """Values that are added to it."""
 
@@ -105,7 +108,8 @@ class Replay:
         self._ended: set[int] = set()
         self._plain: dict[int, bool] = {}
         """Passes that run -> whether their derivatives are not recorded as operations themselves."""
-        self._parts: dict[tuple[int, int], dict[int, np.ndarray]] = {}
+        self._parts: dict[int, np.ndarray] = {}
+        """Which result of an operation -> the gradient that has arrived there, until all of that operation have."""
         self._made: set[int] = set()
         self._events = list(original.events)
         self._kept = list(original.values)
@@ -131,9 +135,9 @@ class Replay:
     def _event(self, number: int, e: Event) -> None:
         match e:
             case Operation():
-                self._operation(number, e)
+                self._operation(number, self._fed(number, e))
             case Update():
-                self._update(e)
+                self._update(self._fed(number, e))
             case Write() | Reread():
                 self._write(e)
             case Pass():
@@ -151,12 +155,14 @@ class Replay:
                 self._ended.add(e.run)
         for output, value in enumerate(e.outs):
             force = self._changes.results.get((number, output))
-            if force is not None and self._holds(force) and self._force(value, force):
+            if force is not None and self._holds(force, number) and self._force(value, force):
                 self.assumed[value] = force.value
         self._made.update(e.outs)
 
-    def _holds(self, force: Force) -> bool:
-        for value, known in force.where:
+    def _holds(self, force: Force, number: int) -> bool:
+        read = dict(zip(self._original.events[number].ins, self._events[number].ins))
+        for own, known in force.where:
+            value = read.get(own, own)
             have, wanted = self.array(value), self._other.array(known)
             if have is None or wanted is None or have.size != wanted.size:
                 return False
@@ -193,28 +199,32 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------ forward
 
-    def _operation(self, number: int, e: Operation) -> None:
+    def _fed(self, number: int, e: E) -> E:
+        """An event with the operands that are put in the place of its own."""
         ins = list(e.ins)
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
-            if force is not None and self._holds(force):
+            if force is not None and self._holds(force, number):
                 self._kept.append(self._kept[value])
                 if self._force(len(self._kept) - 1, force):
                     ins[position] = len(self._kept) - 1
                     self.assumed[ins[position]] = force.value
         if ins != list(e.ins):
             self._events[number] = e = replace(e, ins=ins)
+        return e
+
+    def _operation(self, number: int, e: Operation) -> None:
         other = self._changes.parameters.get(number)
         if other is not None:
             made = self._other.record.events[other]
             assert isinstance(made, Operation)
             self._events[number] = e = replace(e, params=made.params)
-        if not (self._everything or other is not None or any(v in self.new for v in ins)):
+        if not (self._everything or other is not None or any(v in self.new for v in e.ins)):
             return
         prim = self._original.primitive(e.name)
         if prim is None:
             return  # a user's function: what it computes inside has been recorded by itself
-        found = self._computed(e, prim, ins)
+        found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
 
@@ -295,7 +305,7 @@ class Replay:
 
     def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
         """Let a gradient be the sum of what has arrived, where that can have become another."""
-        total = self._sums.get(key)
+        total = self._sums.pop(key, None)
         if self._stirred and total is not None and value not in self._made and self._plain.get(key[0], False):
             self._put(value, total)
 
@@ -310,14 +320,12 @@ class Replay:
         made = self._original.events[operation]
         if g is None or not self._plain.get(run, False):
             return
-        parts = self._parts.setdefault((run, operation), {})
-        parts[output] = g
-        if len(made.outs) == 1:
-            self._pull(run, operation, {0: g})
-        else:  # all that arrive are shown one after the other
-            follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
-            if not isinstance(follows, Cotangent) or (follows.run, follows.operation) != (run, operation):
-                self._pull(run, operation, parts)
+        self._parts[output] = g
+        # All that arrive at an operation are shown one after the other.
+        follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
+        if len(made.outs) == 1 or not isinstance(follows, Cotangent) or (follows.run, follows.operation) != (run, operation):
+            parts, self._parts = self._parts, {}
+            self._pull(run, operation, parts)
 
     def _pull(self, run: int, operation: int, parts: dict[int, np.ndarray]) -> None:
         """Hand on what the derivative of an operation makes of the gradients that have arrived at it."""

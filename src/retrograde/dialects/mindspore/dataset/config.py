@@ -56,9 +56,11 @@ def get_num_parallel_workers() -> int:
 
 
 def set_prefetch_size(size: int) -> None:
-    """Keep a queue size; there is no queue here. Raises ValueError for one below 1."""
-    if size < 1:
-        raise ValueError(f"set_prefetch_size: wanted 1 or more, got {size}")
+    """Keep a queue size; there is no queue here."""
+    if not isinstance(size, int) or isinstance(size, bool):
+        raise TypeError(f"set_prefetch_size: wanted an int, got {type(size).__name__}")
+    if not 0 < size < 2**31:
+        raise ValueError(f"set_prefetch_size: wanted a number from 1 to before 2**31, got {size}")
     _settings["prefetch_size"] = size
 
 

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .. import _creation
 from .._api import FUNCTIONS as _F
 from .._device import CPU, CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .._dtype import as_dtype, get_default_dtype, set_default_dtype
@@ -39,7 +40,7 @@ def _current_expected_place() -> CPUPlace:
 
 
 def _set_expected_place(place: Any) -> None:
-    _F["to_tensor"](0, place=place)
+    _creation.to_tensor(0, place=place)
 
 
 def _dygraph_tracer() -> Any:

@@ -283,6 +283,8 @@ def _array(tensor: _Any, name: str = "collective operation") -> _np.ndarray:
     """What a tensor holds; raises TypeError for something else."""
     if not isinstance(tensor, _Tensor):
         raise TypeError(f"{name}: wanted a tensor, got {_kind_of(tensor)}")
+    if not tensor.is_cpu:
+        raise NotImplementedError(f"{name}: processes exchange what is on the CPU, this tensor is on {tensor.device}; use cpu()")
     found: _np.ndarray = tensor.detach()._a
     return found
 

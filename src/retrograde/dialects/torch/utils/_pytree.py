@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -103,47 +104,19 @@ def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterab
 # ------------------------------------------------------------------------------------------ the parts of a container
 
 
-@dataclasses.dataclass(frozen=True)
-class MappingKey:
-    """The place of a leaf in a dict."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        """What is in that place."""
-        return mapping[self.key]
+def _key(name: str, field: str, doc: str, get: Callable[[Any, Any], Any], text: str = "[{!r}]") -> Any:
+    """The class of what says where in a container a leaf is."""
+    read = operator.attrgetter(field)
+    own = {
+        "__doc__": doc, "__module__": __name__, "__str__": lambda self: text.format(read(self)),
+        "get": lambda self, container: get(container, read(self)),
+    }  # fmt: skip
+    return dataclasses.make_dataclass(name, [(field, Any)], namespace=own, frozen=True)
 
 
-@dataclasses.dataclass(frozen=True)
-class SequenceKey:
-    """The place of a leaf in a sequence."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        """What is in that place."""
-        return sequence[self.idx]
-
-
-@dataclasses.dataclass(frozen=True)
-class GetAttrKey:
-    """The place of a leaf in a named tuple or an object."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, obj: Any) -> Any:
-        """What is in that place."""
-        return getattr(obj, self.name)
-
+MappingKey = _key("MappingKey", "key", "The place of a leaf in a dict.", operator.getitem)
+SequenceKey = _key("SequenceKey", "idx", "The place of a leaf in a sequence.", operator.getitem)
+GetAttrKey = _key("GetAttrKey", "name", "The place of a leaf in a named tuple or an object.", getattr, ".{}")
 
 Context = Any
 KeyPath = tuple[Any, ...]

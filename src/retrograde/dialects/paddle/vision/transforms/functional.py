@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._api import FUNCTIONS as F
+from ... import _shape
 from ..._api import attributes as _attributes
 from ..._tensor import Tensor, from_array
 from ...nn import functional as layers
@@ -78,14 +78,14 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Any:
 def hflip(img: Any) -> Any:
     """The image mirrored from left to right."""
     if isinstance(_checked("hflip", img), Tensor):
-        return F["flip"](img, [-1])
+        return _shape.flip(img, [-1])
     return _by_array("hflip", img, lambda a: a[:, ::-1])
 
 
 def vflip(img: Any) -> Any:
     """The image upside down."""
     if isinstance(_checked("vflip", img), Tensor):
-        return F["flip"](img, [-2])
+        return _shape.flip(img, [-2])
     return _by_array("vflip", img, lambda a: a[::-1])
 
 
@@ -117,9 +117,9 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     if _is_pil(img):
         return img.resize((w, h), _MODES[interpolation])
     if isinstance(img, Tensor):
-        x = F["unsqueeze"](img, 0) if img.ndim == 3 else img
+        x = _shape.unsqueeze(img, 0) if img.ndim == 3 else img
         x = _interpolated(x, h, w, interpolation)
-        return F["squeeze"](x, 0) if img.ndim == 3 else x
+        return _shape.squeeze(x, 0) if img.ndim == 3 else x
 
     def resized(a: Array) -> Array:
         x = from_array(np.moveaxis(a, -1, 0)[None].astype(np.float32))
