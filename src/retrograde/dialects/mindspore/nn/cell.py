@@ -416,7 +416,9 @@ class Cell(Tree):
         self.__dict__["_jit_options"] = jit_config.jit_config_dict
 
     def set_boost(self, boost_type: str) -> Cell:
-        """Accept an option of other devices; returns the cell."""
+        """Accept an option of other devices; returns the cell. Raises ValueError for what is no such option."""
+        if boost_type != "less_bn":
+            raise ValueError(f"{type(self).__name__}.set_boost: boost_type must be 'less_bn', got {boost_type!r}")
         return self
 
     def set_broadcast_flag(self, mode: bool = True) -> Cell:

@@ -250,7 +250,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return detached(value[0]), overflow, scale
 
     def set_sense_scale(self, sens: Any) -> None:
-        """Set the scale."""
+        """Set the scale, a tensor."""
+        if not isinstance(sens, Tensor):
+            raise TypeError(f"{type(self).__name__}.set_sense_scale: wanted a Tensor, got {type(sens).__name__}")
         self.scale_sense.set_data(sens)
 
 
