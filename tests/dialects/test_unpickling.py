@@ -44,7 +44,7 @@ def test_what_stands_twice_is_one_object() -> None:
     assert first is second is last["again"]
 
 
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("protocol", [2, 3, 4])
 def test_numbers_of_numpy(protocol: int) -> None:
     file = io.BytesIO(pickle.dumps([np.float32(1.5), np.arange(3), np.dtype("<f8")], protocol))
     found = Machine(file, NUMPY_CONSTANTS, NUMPY_FUNCTIONS).load()
