@@ -72,3 +72,16 @@ def test_what_options_have_to_be_is_checked(call, error, says):
         call()
     shown = "".join(traceback.format_exception(found.value))
     assert "<retrograde row" in shown
+
+
+@pytest.mark.parametrize("dialect, kind, integers", [
+    (torch, IndexError, torch.tensor), (paddle, ValueError, paddle.to_tensor), (mindspore, ValueError, mindspore.Tensor),
+])  # fmt: skip
+@pytest.mark.parametrize("label", [-1, 3])
+def test_a_label_that_is_no_class_is_refused(dialect, kind, integers, label):
+    """The frameworks read memory that is not the tensor's; labels behind the last one are padding and may be anything."""
+    logs = dialect.ones((4, 1, 3)) if dialect is not mindspore else mindspore.ops.ones((4, 1, 3), mindspore.float32)
+    loss = (mindspore.ops if dialect is mindspore else dialect.nn.functional).ctc_loss
+    with pytest.raises(kind, match=f"label {label} is none of the 3 classes"):
+        loss(logs, integers([[1, label]]), integers([4]), integers([2]))
+    loss(logs, integers([[1, label]]), integers([4]), integers([1]))

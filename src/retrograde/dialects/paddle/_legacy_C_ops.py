@@ -21,7 +21,10 @@ def __getattr__(name: str) -> Any:
 
     def call(*args: Any) -> Any:
         first = next((k for k, x in enumerate(args) if isinstance(x, str)), len(args))
-        given = {_ATTRIBUTES.get(key, key): value for key, value in zip(args[first::2], args[first + 1 :: 2])}
+        attributes = dict(zip(args[first::2], args[first + 1 :: 2]))
+        if attributes.pop("reduce_all", False):
+            attributes["dim"] = None
+        given = {_ATTRIBUTES.get(key, key): value for key, value in attributes.items()}
         return f(*args[:first], **given)
 
     return defined(name, call)

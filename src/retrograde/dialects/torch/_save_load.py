@@ -46,10 +46,10 @@ def _storage_of(x: Tensor) -> tuple[np.ndarray, int, tuple[int, ...]]:
 
 def _describe(x: Any) -> Any:
     from ._files import TensorRecord
-    from .nn.parameter import Parameter
+    from .nn.parameter import Parameter, UninitializedTensorMixin
 
-    if not issubclass(type(x), Tensor):  # sparse, masked and nested tensors only call themselves one
-        return None
+    if not issubclass(type(x), Tensor) or isinstance(x, UninitializedTensorMixin):
+        return None  # sparse, masked and nested tensors only call themselves one; others have no elements yet
     storage, offset, strides = _storage_of(x)
     attributes = {k: v for k, v in x.__dict__.items() if not k.startswith("_")} or None
     kind = None if type(x).__torch_function__ is never or type(x) is Tensor else type(x)
@@ -66,6 +66,8 @@ def _reduce(x: Any) -> Any:
         return "torch.Size", (tuple(x),)
     if isinstance(x, device):
         return "torch.device", ((x.type,) if x.index is None else (x.type, x.index))
+    if isinstance(x, Tensor) and hasattr(x, "materialize"):
+        return f"torch.nn.parameter.{type(x).__name__}", (x.requires_grad,)
     if isinstance(x, CompressedTensor):
         return "torch._utils._rebuild_sparse_tensor", (x.layout, x.parts())
     if isinstance(x, SparseTensor):

@@ -33,7 +33,7 @@ class TruncatedNormal(_new.TruncatedNormal):
     """Normally distributed numbers within two standard deviations of the mean."""
 
     def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
-        super().__init__(loc, scale)
+        super().__init__(loc, scale, loc - 2 * scale, loc + 2 * scale)
 
 
 def Xavier(uniform: bool = True, fan_in: Any = None, fan_out: Any = None, seed: int = 0) -> _new.Initializer:

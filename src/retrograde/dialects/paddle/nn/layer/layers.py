@@ -449,16 +449,17 @@ class Layer(Tree):
         if device is not None:
             check_device("Layer.to", device)
         if dtype is not None:
-            self._convert(dtype, floating_only=False)
+            self._convert(dtype, floating_only=False, shown=dtype)
         return self
 
-    def _convert(self, dtype: Any, floating_only: bool = True, excluded: Any = None) -> Layer:
+    def _convert(self, dtype: Any, floating_only: bool = True, excluded: Any = None, shown: Any = None) -> Layer:
+        """Convert to a dtype, which layers show as it was given to `to`, else as a dtype."""
         d = as_dtype(f"{type(self).__name__}.to", dtype)
         skipped = _excluded(excluded)
         for _, layer in tree.walk(self):
             if any(layer is s or (isinstance(s, type) and isinstance(layer, s)) for s in skipped):
                 continue
-            layer.__dict__["_dtype"] = d.label
+            layer.__dict__["_dtype"] = d if shown is None else shown
             for table in ("_parameters", "_buffers"):
                 for x in layer.__dict__[table].values():
                     if x is None or (floating_only and FROM_NUMPY[dtype_of(x)].category != 2):
@@ -483,8 +484,9 @@ class Layer(Tree):
         return self._convert("float64")
 
     def float16(self, excluded_layers: Any = None) -> Layer:
-        """Convert to float16; returns the layer."""
-        return self._convert("float16", excluded=excluded_layers)
+        """The layer itself, with a warning: on a CPU only `half` converts to float16."""
+        warnings.warn("Layer.float16: the CPU does not compute in float16, so the layer keeps its dtype", stacklevel=2)
+        return self
 
     def half(self) -> Layer:
         """Convert to float16; returns the layer."""

@@ -40,8 +40,11 @@ class PackedSequence(_PackedFields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The same sequences with the data converted; the orders go to its device, the sizes stay on the CPU."""
+        """The same sequences with the data converted; the orders go to its device, the sizes stay on the CPU. Themselves
+        where there is nothing to convert."""
         data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
         return self._replace(
             data=data,
             sorted_indices=None if self.sorted_indices is None else self.sorted_indices.to(data.device),
@@ -72,7 +75,8 @@ class PackedSequence(_PackedFields):
 
 def _converted(name: str) -> Any:
     def function(self: PackedSequence) -> PackedSequence:
-        return self._replace(data=getattr(self.data, name)())
+        data = getattr(self.data, name)()
+        return self if data is self.data else self._replace(data=data)
 
     return defined(name, function, f"The same sequences, the data as `Tensor.{name}` gives it.")
 
