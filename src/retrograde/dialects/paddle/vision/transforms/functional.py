@@ -25,9 +25,13 @@ def _is_pil(img: Any) -> bool:
     return hasattr(img, "getbands") and hasattr(img, "resize")
 
 
+def _pillow() -> Any:
+    """Pillow's module of images: it is there, since an image of its came."""
+    return sys.modules["PIL.Image"]
+
+
 def _pil_image(array: Array) -> Any:
-    """An array as Pillow's image: Pillow is there, since an image of its came."""
-    return sys.modules["PIL.Image"].fromarray(array)  # type: ignore[attr-defined]
+    return _pillow().fromarray(array)
 
 
 def _checked(op: str, img: Any) -> Any:
@@ -309,12 +313,11 @@ def _warped(op: str, img: Any, matrix: Sequence[float], size: tuple[int, int] | 
     """The image at the positions that a projective map of eight numbers makes of those of the result."""
     a0, a1, a2, b0, b1, b2, c0, c1 = matrix
     if _is_pil(img):
-        from PIL import Image
-
         resample = {"nearest": 0, "bilinear": 2, "bicubic": 3}[interpolation]
         fill = (fill,) * 3 if isinstance(fill, int) and len(img.getbands()) == 3 else fill
         h, w = size or _size_of(img)
-        how = Image.Transform.AFFINE if (c0, c1) == (0.0, 0.0) else Image.Transform.PERSPECTIVE
+        ways = _pillow().Transform
+        how = ways.AFFINE if (c0, c1) == (0.0, 0.0) else ways.PERSPECTIVE
         return img.transform((w, h), how, matrix, resample, fillcolor=fill)
 
     def made(a: Array) -> Array:
