@@ -282,10 +282,10 @@ class Forward:
 
     def root(self, side: Side, value: int) -> int:
         """The value that both programs have of which this one shows some elements, or all in another order; else itself."""
-        path = self._arrangement(side, value)
+        path = self.path(side, value)
         return side.events[path[0]].ins[0] if path else value
 
-    def _arrangement(self, side: Side, value: int) -> list[int]:
+    def path(self, side: Side, value: int) -> list[int]:
         """The operations that arrange a value which both programs have into this one, the first one first."""
         path: list[int] = []
         while not self.known(side, value):
@@ -298,7 +298,7 @@ class Forward:
 
     def way(self, side: Side, value: int) -> list[int]:
         """The arrangement of a value, from the first value on that has the same elements."""
-        path = self._arrangement(side, value)
+        path = self.path(side, value)
         root = side.events[path[0]].ins[0] if path else value
         while (number := self._arranged_of(side, root)) >= 0 and side.own(before := side.events[number].ins[0]) == side.own(root):
             path.insert(0, number)
@@ -349,7 +349,7 @@ class Forward:
         made = side.events[max(more, last)].outs
         if across.own(read) not in map(side.own, e.ins):
             return -1
-        following = next((n for v in made for n in side.readers(v) if self._does_so(side, n, f, made, read)), -1)
+        following = next((n for v in made for n in side.readers(v) if self.does_so(side, n, f, made, read)), -1)
         if following < 0:
             return -1
         own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
@@ -359,7 +359,7 @@ class Forward:
                 return -1
         return following
 
-    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+    def does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
         """Whether an operation does with what has been made what one of the other program does with the value read there."""
         g = side.events[number]
         rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]

@@ -197,6 +197,12 @@ class Repairs:
                 break
             where = operands if n else ()
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
+            if is_operand and at < q:  # a sequence, which is read step by step
+                for step, position in self.b.consumers.get(slots[ib], ()):
+                    if position == ib and self._likeness(self.b, self.b.events[step], 0) == self._likeness(self.b, self.b.events[at], 0) and (
+                        self._place(self.b, step) == self._place(self.b, at)
+                    ):  # fmt: skip
+                        changes.operands[step, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
 
@@ -293,14 +299,19 @@ class Repairs:
 
         As (event of A, its output or, below 0, operand), value of A, (event of B, position), whether that is an operand, order.
         """
-        later = self._later(self.b, eb, AHEAD)
+        later = [eb, *self._later(self.b, eb, AHEAD)]
         x, y = self.a.events[ea], self.b.events[eb]
         sources = [(ea, o, v) for o, v in enumerate(x.outs)]
         sources += [(ea, -1 - i, v) for i, v in enumerate(x.ins) if v != ABSENT]
         sources += [(n, o, v) for n in self._later(self.a, ea, NEAR) for o, v in enumerate(self.a.events[n].outs)]
         places = [(eb, o, False, v) for o, v in enumerate(y.outs)]
         places += [(eb, j, True, v) for j, v in enumerate(y.ins) if v != ABSENT]
-        places += [(n, o, False, v) for n in later[:NEAR] for o, v in enumerate(self.b.events[n].outs)]
+        for v in y.ins:  # what is behind an operand that shows some of its elements
+            path = self._explanation.path(self.b, v)
+            if path and self.b.values.size(v) < self.b.values.size(root := self.b.events[path[0]].ins[0]):
+                places.append((path[0], 0, True, root))
+                later = [*path, *later]
+        places += [(n, o, False, v) for n in later[later.index(eb) + 1 :][:NEAR] for o, v in enumerate(self.b.events[n].outs)]
         ways = sorted((m + n, m, n) for m in range(len(places)) for n in range(len(sources)))
         best: tuple[int, Any] = (0, None)
         tried = 0
@@ -334,6 +345,8 @@ class Repairs:
     def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
         """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another
         mistake: fewer where one program has one operation more than the other, and goes on at another line."""
+        if self._other_numbers(source, place, last):
+            return 0
         if source == (ea, 0) and place == (eb, 0, False):
             alike = self.a.events[ea].name == self.b.events[eb].name
             return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
@@ -348,6 +361,19 @@ class Repairs:
         if not side.same_line(more, following):
             return 0 if last == (other if side.is_a else following) else 1
         return ENOUGH if self.b.same_line(eb, last) else 1
+
+    def _other_numbers(self, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> bool:
+        """Whether an operation of B that reads what is given does what A's next one does with it, with other numbers."""
+        (na, ia), (nb, ib, is_operand) = source, place
+        v = self.a.events[na].outs[ia] if ia >= 0 else self.a.events[na].ins[-1 - ia]
+        w = self.b.events[nb].ins[ib] if is_operand else self.b.events[nb].outs[ib]
+        f = self.b.events[last]
+        for n in self.a.readers(v) if w in f.ins else ():
+            g = self.a.events[n]
+            others = f.text != g.text or any(not self._explanation.same(p, q) for p, q in zip(g.ins, f.ins) if p != v and q != w)
+            if others and self._explanation.does_so(self.a, n, f, [v], w) and list(g.ins).index(v) == list(f.ins).index(w):
+                return True
+        return False
 
     def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
@@ -416,7 +442,7 @@ class Repairs:
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
         run = 0
-        for n in (eb, *later):
+        for n in later:
             e = self.b.events[n]
             if n == nb and not is_operand:
                 new[e.outs[ib]] = put

@@ -171,7 +171,11 @@ class Replay:
 
     def _force(self, value: int, force: Force) -> bool:
         """Put the other program's value in the place of one; False where that cannot be."""
-        shape, own = tuple(self._kept[value].shape), dtype_named(self._kept[value].dtype)
+        kept = self._kept[value]
+        if self._widened and kept.dtype == "float32" and force.value != ABSENT:  # data have single precision; what A made of them
+            wider_there = self._other.kept(force.value).dtype == "float64"
+            kept = self._kept[value] = Kept(kept.shape, "float64", kept.offset, kept.digest) if wider_there else kept
+        shape, own = tuple(kept.shape), dtype_named(kept.dtype)
         array = np.zeros(shape, own) if force.value == ABSENT else self._other.array(force.value)
         for other in force.more:
             more = self._other.array(other)
