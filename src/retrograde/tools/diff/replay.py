@@ -171,11 +171,9 @@ class Replay:
 
     def _force(self, value: int, force: Force) -> bool:
         """Put the other program's value in the place of one; False where that cannot be."""
-        kept = self._kept[value]
-        if self._widened and kept.dtype == "float32" and force.value != ABSENT:  # data have single precision; what A made of them
-            wider_there = self._other.kept(force.value).dtype == "float64"
-            kept = self._kept[value] = Kept(kept.shape, "float64", kept.offset, kept.digest) if wider_there else kept
-        shape, own = tuple(kept.shape), dtype_named(kept.dtype)
+        if self._widened and force.value != ABSENT and self._other.kept(force.value).dtype == "float64":
+            self._widen(value)  # data have single precision, and not what A has made of them
+        shape, own = tuple(self._kept[value].shape), dtype_named(self._kept[value].dtype)
         array = np.zeros(shape, own) if force.value == ABSENT else self._other.array(force.value)
         for other in force.more:
             more = self._other.array(other)
@@ -186,6 +184,12 @@ class Replay:
         array = array.transpose(force.order) if force.order is not None else array
         self._put(value, (array.reshape(shape) if array.size == math.prod(shape) else array).astype(own))
         return True
+
+    def _widen(self, value: int) -> None:
+        """Let a value have double precision that had single."""
+        kept = self._kept[value]
+        if kept.dtype == "float32":
+            self._kept[value] = Kept(kept.shape, "float64", kept.offset, kept.digest)
 
     def _put(self, value: int, array: np.ndarray) -> None:
         kept = self._kept[value]
@@ -227,6 +231,11 @@ class Replay:
         prim = self._original.primitive(e.name)
         if prim is None:
             return  # a user's function: what it computes inside has been recorded by itself
+        had = [self._original.values[v].dtype for v in self._original.events[number].ins if v != ABSENT]
+        has = [self._kept[v].dtype for v in e.ins if v != ABSENT]
+        if self._widened and "float64" in has and "float64" not in had:  # data were read, and now something that was computed
+            for value in e.outs:
+                self._widen(value)
         found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
