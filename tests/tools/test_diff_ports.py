@@ -74,6 +74,45 @@ def test_layers_of_one_shape_pair_by_what_they_come_behind(answer):
     assert len(found["gradients"]) == 40
 
 
+def test_a_norm_that_is_spelled_out_has_the_parameters_of_the_one_that_is_not(answer):
+    # Parameters are read through views here and there; a weight by another operation than its bias; scales have the same size.
+    network = """
+import torch
+from torch import nn
+torch.manual_seed({seed})
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.{inner}, self.{scale} = nn.Linear(5, 5), nn.Parameter(torch.rand(5))
+    def forward(self, x):
+        return x + self.{scale}{view} * self.{inner}(x).tanh()
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.rand(5)), nn.Parameter(torch.rand(5))
+    def forward(self, x):
+        {norm}
+net = nn.Sequential(*({layers}))
+x = torch.linspace(-1, 1, 35).cos().reshape(7, 5)
+loss = net(x).pow(2).mean()
+loss.backward()
+"""
+    apart = """
+        mean = x.mean(1, keepdim=True)
+        variance = (x - mean).pow(2).mean(1, keepdim=True)
+        x = (x - mean) / torch.sqrt(variance + 1e-5)
+        return self.weight[None, :] * x + self.bias[None, :]"""
+    whole = "return nn.functional.layer_norm(x, (5,), self.weight, self.bias, 1e-5)"
+    a = network.format(seed=0, inner="inner", scale="gamma", view=".reshape(1, 5)", norm=whole,
+                       layers="layer() for _ in range(3) for layer in (Scaled, Norm)")  # fmt: skip
+    b = network.format(seed=1, inner="dense", scale="factor", view="", norm=apart,
+                       layers="nn.Sequential(Scaled(), Norm()) for _ in range(3)")  # fmt: skip
+    found = answer(a, b, "--start-from", "A")
+    pairs = {(one["name_a"].split(".")[-1], one["name_b"].split(".")[-1]) for one in found["gradients"]}
+    assert pairs == {("weight", "weight"), ("bias", "bias"), ("gamma", "factor")}
+    assert found["verdict"] in ("same", "same up to rounding"), found["difference"]
+
+
 def test_a_mistake_in_every_layer_is_one_difference_and_hides_no_other(answer):
     wrong = B.replace("self.second, self.first = nn.LayerNorm((6,), epsilon=1e-6)",
                       "self.second, self.first = nn.LayerNorm((6,))")  # fmt: skip

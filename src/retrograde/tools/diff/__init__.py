@@ -115,7 +115,7 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
         with _progress() as report:
             try:
-                failure = _record_both(options, Path(folder), report)
+                failure = _record_both(options, Path(folder), report, _WITHOUT_VALUES if options.start_from else "")
             except OSError as error:
                 failure = f"retrograde diff: cannot start {error.filename}: {error.strerror}"
             if failure:
@@ -150,12 +150,11 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
     def widened() -> tuple[Record, Record]:
         again = folder / "double"
         again.mkdir(exist_ok=True)
-        failure = _record_both(options, again, lambda text: report(f"in double precision: {text}"), "double")
+        failure = _record_both(options, again, lambda text: report(f"in double precision: {text}"), first=folder)
         if failure:
             raise ValueError(f"a program that ended well does not when it is run again: {failure}")
         for side in "ab":
-            said = json.loads((again / side / "ended").read_text(encoding="utf-8"))["remarks"]
-            remarks.extend(f"{side.upper()}: {remark}" for remark in said)
+            remarks.extend(f"{side.upper()}: {remark}" for remark in _ended(again / side)["remarks"])
         return Record.read(again / "a"), Record.read(again / "b")
 
     if options.start_from:
@@ -180,47 +179,65 @@ def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str],
 
 
 def _start_alike(options: argparse.Namespace, folder: Path, report: Callable[[str], None]) -> None:
-    """Run B again with A's starting values, where it has others; raises ValueError where that cannot be."""
-    import numpy as np
-
+    """Run B again with A's starting values, where it has others, its values kept; raises ValueError where that cannot be."""
+    from .given import give
     from .record import Record
     from .starts import starting_values
 
-    of_a, given = starting_values(Record.read(folder / "a"), Record.read(folder / "b"), options.map)
-    if not given:
-        return
+    of_a, found = starting_values(Record.read(folder / "a"), Record.read(folder / "b"), options.map)
     (folder / "double").mkdir(exist_ok=True)
     for path, starts in (
-        (folder / "b-starts.npz", given),
-        (folder / "double" / "b-starts.npz", given),  # a second run starts as the first one does,
-        (folder / "double" / "a-starts.npz", of_a),  # both from the same digits
+        (folder / "b-starts", found),
+        (folder / "double" / "b-starts", found),  # a second run starts as the first one does,
+        (folder / "double" / "a-starts", of_a),  # both from the same digits
     ):
-        np.savez(path, **{str(number): x for number, x in starts.items()})  # type: ignore[arg-type]
-    failure = _record(options, folder, report, "single", "b")
+        if found:
+            give(path, folder / "a", starts)
+    failure = _record(options, folder, report, ["b"])
     if failure:
         raise ValueError(failure)
 
 
+_WITHOUT_VALUES = "b"
+"""The side of which only what its leaves begin with is asked in the first run, since it is run again with other values."""
+
+_TOGETHER = 2**30
+"""The bytes that both programs may need in double precision to be run side by side; else they run one after the other."""
+
+
 def _record_both(
-    options: argparse.Namespace, folder: Path, report: Callable[[str], None], precision: str = "single"
+    options: argparse.Namespace, folder: Path, report: Callable[[str], None], without: str = "", first: Path | None = None
 ) -> str:  # fmt: skip
-    """Run both programs side by side; gives what went wrong, "" if nothing. In double precision, twice as much is kept."""
-    return _record(options, folder, report, precision, "ab")
+    """Run both programs; gives what went wrong, "" if nothing.
+
+    without: a side whose values are not kept.
+    first: where the records of both lie, where they are run in double precision now.
+    """
+    together = first is None or 2 * sum(_ended(first / side)["peak"] for side in "ab") <= _TOGETHER
+    for sides in ["ab"] if together else ["a", "b"]:
+        failure = _record(options, folder, report, sides, without, "single" if first is None else "double")
+        if failure:
+            return failure
+    return ""
 
 
 def _record(
-    options: argparse.Namespace, folder: Path, report: Callable[[str], None], precision: str, sides: str
+    options: argparse.Namespace, folder: Path, report: Callable[[str], None], sides: Sequence[str], without: str = "",
+    precision: str = "single",
 ) -> str:  # fmt: skip
+    """Run programs side by side."""
     processes = []
     try:
         for side in sides:
             out = folder / side
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir()
-            processes.append(_start(options, side, out, precision))
-        while any(p.poll() is None for p in processes):
+            processes.append(_start(options, side, out, precision, side not in without))
+        while report is not _unseen and any(p.poll() is None for p in processes):
             time.sleep(0.02)
             report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in sides))
+        for process in processes:
+            process.wait()
     finally:
         for process in processes:
             if process.poll() is None:
@@ -230,8 +247,10 @@ def _record(
     return "\n".join(text for text in failures if text)
 
 
-def _start(options: argparse.Namespace, side: str, out: Path, precision: str) -> subprocess.Popen[bytes]:
-    script, budget = getattr(options, side), str(int(options.memory * 2**20) * (2 if precision == "double" else 1))
+def _start(options: argparse.Namespace, side: str, out: Path, precision: str, values: bool) -> subprocess.Popen[bytes]:
+    """Start the process of one side; in double precision, twice as much is kept."""
+    script = getattr(options, side)
+    budget = str(int(options.memory * 2**20) * (2 if precision == "double" else 1)) if values else "none"
     given: list[str] = getattr(options, f"args_{side}")
     environment, inside = dict(os.environ), " ".join(options.inside)
     if getattr(options, f"real_{side}"):
@@ -253,11 +272,17 @@ def _how_far(out: Path) -> str:
     return "done" if (out / "ended").exists() else f"{int(events):,} events, line {line}"
 
 
+def _ended(out: Path) -> dict[str, Any]:
+    """What the process of one side has said at its end."""
+    found: dict[str, Any] = json.loads((out / "ended").read_text(encoding="utf-8"))
+    return found
+
+
 def _failure(script: str, out: Path) -> str:
     """What to say of a program that did not end well."""
     said = (out / "errors").read_text(errors="replace")[-2000:].rstrip()
     try:
-        ended = json.loads((out / "ended").read_text(encoding="utf-8"))
+        ended = _ended(out)
     except (OSError, ValueError):
         ended = {"failure": said or "the process died"}
     reason = ended["failure"]
@@ -268,11 +293,15 @@ def _failure(script: str, out: Path) -> str:
     return f"retrograde diff: {script} failed, so there is nothing to compare\n{reason.rstrip()}"
 
 
+def _unseen(text: str) -> None:
+    """Where nobody looks at how far it is."""
+
+
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """A line on a terminal that says what is going on, once it takes longer than half a second."""
     if not sys.stderr.isatty():
-        yield lambda text: None
+        yield _unseen
         return
     from rich.console import Console
 

@@ -85,14 +85,17 @@ class Both:
         """How far a value of A and one of B are apart."""
         return distance(self.a.values, va, self.b.values, vb, self.tolerance(va, vb))
 
-    def facing_gradients(self, left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
-        """The gradients of one leaf that belong together: by their passes where those can be paired, else in order.
+    def facing_gradients(self, left: Sequence[int], right: Sequence[int], leaf: tuple[int, int]) -> list[tuple[int, int]]:
+        """The gradients of one leaf that belong together: by their passes where those can be paired, by the steps of an optimiser
+        that follow, else in order.
 
         -1 where one program has none in a pass that both run.
         """
         if len(left) == len(right) and (not self.all_passes or len(self.a.passes) == len(self.b.passes)):
             return list(zip(left, right))
-        found = []
+        found = self.before_steps(left, right, leaf)
+        if found:
+            return found
         for p, q in self.passes:
             mine = [n for n in left if self.a.place(n) == p]
             yours = [n for n in right if self.b.place(n) == q]
@@ -100,11 +103,23 @@ class Both:
                       for n in range(max(len(mine), len(yours)))]  # fmt: skip
         return found
 
+    def before_steps(self, left: Sequence[int], right: Sequence[int], leaf: tuple[int, int]) -> list[tuple[int, int]]:
+        """The last gradients before each change of a leaf, where the programs change it as often in other numbers of passes:
+        what a pass over the whole batch gives is what several add up."""
+        if self.all_passes or min(leaf) < 0:
+            return []
+        last = []
+        for side, n, of in zip(self.sides, leaf, (left, right)):
+            steps = [side.producer[v] for v in side.changes[0].get(n, [])]
+            at = [bisect.bisect_left(of, step) - 1 for step in steps]
+            last.append([of[i] for i in at if i >= 0])
+        return list(zip(*last)) if len(last[0]) == len(last[1]) and all(sorted(set(of)) == of for of in last) else []
+
     def facing_events(self, *more: tuple[int, int]) -> Iterator[tuple[int, int]]:
         """The events of A and B at which gradients are known that belong together; more: pairs besides the leaves'."""
         of_a, of_b = self.a.gradients(), self.b.gradients()
         for i, j in (*self.leaves.pairs, *more):
-            yield from (pair for pair in self.facing_gradients(of_a.get(i, []), of_b.get(j, [])) if min(pair) >= 0)
+            yield from (pair for pair in self.facing_gradients(of_a.get(i, []), of_b.get(j, []), (i, j)) if min(pair) >= 0)
 
     def changed(self) -> dict[int, int]:
         """What B's parameters hold after each change -> the same of A, where both change them as often."""
@@ -147,6 +162,8 @@ class Alignment(Both):
     """Numbers of A and B that are close to each other by chance."""
     assumed: Collection[int]
     """Values of B that have been put there."""
+    strayed: float
+    """The same, of their elements, not relative to the largest."""
     packed: Sequence[Result] = ()
     """What parameters that hold several of the other program have of these, part by part."""
 
@@ -214,7 +231,7 @@ def align(
         side.classes, side.members = MappingProxyType(classes), MappingProxyType(members)
     partner, drift = MappingProxyType(found.partner), MappingProxyType(found.drift)
     alignment = Alignment(**vars(both), partner=partner, drift=drift, noise=frozenset(found.noise), astray=found.astray,
-                          chance=chance, assumed=frozenset(assumed or ()))  # fmt: skip
+                          strayed=found.strayed, chance=chance, assumed=frozenset(assumed or ()))  # fmt: skip
     packed, covered = in_parts(alignment)
     for side, values in zip(both.sides, covered):
         side.covered = frozenset(values)
@@ -277,7 +294,7 @@ class Matching:
         self.partner: dict[int, Match] = {}
         self.drift: dict[int, float] = {}
         self.noise: set[int] = set()
-        self.astray = 0.0
+        self.astray = self.strayed = 0.0
         self.computed: dict[Any, int] = {}
         """How a value was computed -> the first value of A that was."""
         self.content: dict[Any, list[int]] = {}
@@ -521,7 +538,7 @@ def step_along_noise(m: Matching, made: Made) -> Match | None:
         found.relative > m.policy.grown and m.but_for_noise(made.e, known, made.value)
     ):  # fmt: skip
         m.noise.add(made.value)
-        m.astray = max(m.astray, found.relative)
+        m.astray, m.strayed = max(m.astray, found.relative), max(m.strayed, found.absolute)
         return Match(known, found, True)
     return None
 

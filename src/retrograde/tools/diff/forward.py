@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import functools
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +26,7 @@ from .side import ARRANGING, Side
 from .values import RESHAPED, SAME, SQUEEZED, apart, norm_of
 
 NEITHER = (ABSENT, ABSENT)
+ANOTHER_VALUE = "the operation is the same, but it is given another value"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,17 @@ class Forward:
     def told(self, ea: int, eb: int) -> Finding:
         """The finding of two operations, with the reason that they themselves give."""
         name, reason = REASONS.first(self, ea, eb) or ("", "")
-        return Finding(reason, (ea, eb), rules=(name,))
+        return Finding(reason, (ea, eb), rules=(name,), lines=self._given(ea, eb) if reason == ANOTHER_VALUE else (-1, -1))
+
+    def _given(self, ea: int, eb: int) -> tuple[int, int]:
+        """Where what two like operations read was made of data; -1 twice where that is not known of both programs, or one of
+        them has what the other reads, too: then another variable is read."""
+        p, q = self.fed(ea, eb)[0]
+        if self.known(self.a, p) or self.known(self.b, q):
+            return -1, -1
+        made = [side.producer.get(v, -1) for side, v in zip(self.sides, (p, q))]
+        known = all(isinstance(e := side.events[n], Source) and e.entered for side, n in zip(self.sides, made))
+        return (made[0], made[1]) if known else (-1, -1)
 
     # ------------------------------------------------------------------------------------------ what both programs have
 
@@ -128,6 +139,10 @@ class Forward:
             return ea, eb
         if self.does_alike(ea, eb):
             for p, q in self.fed(ea, eb):
+                if self._is_constant(self.a, p) != self._is_constant(self.b, q):  # what one program has not made of data
+                    i, j = self.facing([self.entries(side, v, True) for side, v in zip(self.sides, (va, vb))])
+                    if min(i, j) >= 0 and (i, j) != (ea, eb) and self.likeness(i, j) > 1:
+                        return i, j
                 if self._is_constant(self.a, p) and self._is_constant(self.b, q):
                     i, j = self.parting(p, q)
                     if max(i, j) >= 0:
@@ -199,14 +214,16 @@ class Forward:
         n = side.producer.get(value, -1)
         return side.operation(n) is not None and not self.known(side, value) and not self._depends(side, n)
 
-    def entries(self, side: Side, value: int) -> list[int]:
+    def entries(self, side: Side, value: int, constants: bool = False) -> list[int]:
         """The first events, on the way to a value, of which the other program has all operands but not the results.
 
-        What is only arranged otherwise counts as had: it is the next operation that makes something new of it.
+        What is only arranged otherwise counts as had: it is the next operation that makes something new of it. What is computed
+        of constants only (a mask, a scale) is often written otherwise, and seldom wrong: it comes into it where nothing else
+        does, or where that is asked for.
         """
         region = self.region(side, value)
-        # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
-        region = {n for n in region if self._depends(side, n)} or region
+        if not constants:
+            region = {n for n in region if self._depends(side, n)} or region
         return [n for n in sorted(region) if not any(self._made(side, v) in region for v in operands(side.events[n]))]
 
     def _made(self, side: Side, v: int) -> int:
@@ -514,7 +531,7 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
     another way."""
-    idle = [_idle(side, side.of(at.events), f.alignment.assumed if side is f.b else ()) for side in f.sides]
+    idle = [_idle(f, side, at) for side in f.sides]
     both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
     if min(idle) < 0 <= max(idle) or both:
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
@@ -522,9 +539,15 @@ def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     return None
 
 
-def _idle(side: Side, number: int, assumed: Collection[int]) -> int:
-    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind. assumed: values put there."""
-    for v in side.events[number].ins:
+def _idle(f: Forward, side: Side, at: Parting) -> int:
+    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too; -1 if there
+    is nothing of the kind. What has been put there does not count."""
+    there = f._classes(side.other, side.other.of(at.events), f.root)
+    operations = all(one.operation(one.of(at.first)) is not None for one in f.sides)
+    assumed = f.alignment.assumed if side is f.b else ()
+    for v in side.events[side.of(at.events)].ins:
+        if operations and side.own(v) not in there and side.own(f.root(side, v)) not in there:
+            continue
         maker = side.maker(v)
         if maker is None or v in assumed or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
             continue
@@ -652,6 +675,28 @@ def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
 
 
 @PARTINGS
+def chosen_otherwise(f: Forward, at: Parting) -> Finding | None:
+    """What one program computes takes the place of elements that the other one has chosen, on another line than it reads them."""
+    for side in f.sides:
+        own, theirs = side.of(at.first), side.other.of(at.first)
+        reads = side.other.operation(theirs)
+        made = side.operation(own)
+        if reads is None or made is None:
+            continue
+        for n, position in side.consumers.get(made.outs[0], ()):
+            e = side.operation(n)
+            if e is None or e.deed != reads.deed or len(e.ins) != len(reads.ins):
+                continue
+            value = reads.ins[position]
+            chosen = side.other.producer.get(value, -1)
+            if f.arranges(side.other, chosen) and not side.other.same_line(chosen, theirs) and not (
+                f._classes(side, own, f.root) & {side.other.own(value), side.other.own(f.root(side.other, value))}
+            ):  # fmt: skip
+                return f.told(*side.both(own, chosen))
+    return None
+
+
+@PARTINGS
 def these_operations(f: Forward, at: Parting) -> Finding | None:
     """The first operations that only one program has."""
     found = f.told(*at.events)
@@ -729,7 +774,7 @@ def other_operands(f: Forward, ea: int, eb: int) -> str | None:
     """The same operation on other operands."""
     for p, q in f.fed(ea, eb)[:1]:
         given = isinstance(f.a.maker(p), Source) and isinstance(f.b.maker(q), Source)
-        return f"the operation is the same, but it is {'given another value' if given else 'fed differently'}"
+        return ANOTHER_VALUE if given else "the operation is the same, but it is fed differently"
     return None
 
 

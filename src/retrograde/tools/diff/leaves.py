@@ -106,7 +106,8 @@ class LeafPairs:
 
     def _by_reading(self) -> None:
         """Pair leaves of one size by where the programs read them first: behind leaves of the same sizes, in whichever order they
-        compute, and by whichever operations; then in order, as many as that leaves in order; then the others."""
+        compute, and by whichever operations, those first that end their names alike; then in order, as many as that leaves in
+        order; then the others."""
         read = [first_readings(side.record) for side in self._sides]
 
         def ordered(which: int) -> list[int]:
@@ -122,7 +123,15 @@ class LeafPairs:
                 if queue and (key(0, i) is not None):
                     self._pair(i, queue.pop())
 
-        queued(lambda which, n: read[which][n].behind if n in read[which] else None)
+        def behind(which: int, n: int) -> object:
+            return read[which][n].behind if n in read[which] else None
+
+        def behind_and_called(which: int, n: int) -> object:
+            last = self._sides[which].name(n).rpartition(".")[2]  # a bias, and not the weight that is read with it
+            return (behind(which, n), last) if n in read[which] and last else None
+
+        queued(behind_and_called)
+        queued(behind)
         sizes = [[(side.size(n), n) for n in ordered(which)] for which, side in enumerate(self._sides)]
         for i, j in in_common(*sizes):
             self._pair(i, j)
@@ -135,17 +144,21 @@ class LeafPairs:
         if not va.telling(x) or not vb.telling(y):
             return False
         rtol = rounding(va.kept(x).dtype, vb.kept(y).dtype)
-        p, q = va.norm(x), vb.norm(y)  # the same in any layout
-        return abs(p - q) <= rtol * va.size(x) ** 0.5 * max(p, q) and distance(va, x, vb, y, rtol).relative <= rtol
+        largest = max(va.largest(x), vb.largest(y))
+        if not abs(va.norm(x) - vb.norm(y)) <= rtol * va.size(x) ** 0.5 * largest:  # norms are the same in any layout
+            return False
+        return distance(va, x, vb, y, rtol).relative <= rtol
 
     def _by_value(self) -> None:
         """Pair leaves that begin with the same values, in any layout."""
-        exact = self._b.queues(lambda n: self._b.values.key(self._b.value(n))[2])
+        of_norm = self._b.queues(lambda n: self._b.values.norm(self._b.value(n)))  # sooner found than what tells contents apart
         for i in list(self._a.left):
             value, values = self._a.value(i), self._a.values
-            queue = exact.get(values.key(value)[2]) if values.kept(value).offset >= 0 and values.telling(value) else None
-            if queue:
-                self._pair(i, queue.pop())
+            queue = of_norm.get(values.norm(value)) if values.kept(value).offset >= 0 and values.telling(value) else None
+            same = [j for j in queue or () if self._b.values.key(self._b.value(j))[2] == values.key(value)[2]]
+            if queue and same:
+                queue.remove(same[-1])
+                self._pair(i, same[-1])
         for i in list(self._a.left)[:MANY]:
             j = next((j for j in list(self._b.left)[:MANY] if self._a.size(i) == self._b.size(j) and self._agree(i, j)), -1)
             if j >= 0:

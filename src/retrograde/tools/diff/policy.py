@@ -52,7 +52,7 @@ class Policy:
     astray: float = 1e-4
     """How far steps along such gradients take parameters before anybody has to be told."""
     buffers: float = 5e-2
-    """How far running means may be apart of what such parameters are added to: they follow all the way."""
+    """How far running means may be apart of what such parameters are added to; in any case as far as these, which they follow."""
     arriving: float = 4.0
     """How many times the rounding gradients on their way may differ that agree: those that both have are not all compared."""
 

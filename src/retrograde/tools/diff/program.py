@@ -1,8 +1,9 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
-As a module it is called with the folder for the record, the budget in bytes, `single` or `double`, the packages whose lines
-count as the program's, and the program. What parameters start from may lie beside the folder, in a file of its name and
-`-starts.npz`. It writes the events, the values, now and then how far it is, and at the end how the program ended.
+As a module it is called with the folder for the record, the budget in bytes (`none` for a record without values), `single` or
+`double`, the packages whose lines count as the program's, and the program. What parameters start from may be said beside the
+folder, in a file of its name and `-starts` (given.py). It writes the events, the values, now and then how far it is, and at the
+end how the program ended and the most memory that it held.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import resource
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -21,12 +24,13 @@ import numpy as np
 from ... import _activate, _state
 from ..._traceback import shorten
 from ..run import prepare_script
+from .given import Given
 from .places import is_library, watch
 from .record import BUDGET, Record, Recorder
 
 
 def recorded(
-    path: str | Path, budget: int = BUDGET, widened: bool = False, given: dict[int, np.ndarray] | None = None
+    path: str | Path, budget: int = BUDGET, widened: bool = False, given: Mapping[int, np.ndarray] | None = None
 ) -> Record:  # fmt: skip
     """Run a program in this process, its output discarded, and return what it computed.
 
@@ -39,7 +43,7 @@ def recorded(
     main = ModuleType("__main__")
     main.__file__ = str(path)
     code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-    with contextlib.redirect_stdout(io.StringIO()), _state.observe(recorder, everywhere=True):
+    with contextlib.redirect_stdout(io.StringIO()), recorder.constants, _state.observe(recorder, everywhere=True):
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     return recorder.record()
 
@@ -77,16 +81,15 @@ def main(arguments: list[str]) -> int:
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
-    starts = out.parent / f"{out.name}-starts.npz"
-    given = None
-    if starts.exists():
-        with np.load(starts) as file:
-            given = {int(number): file[number] for number in file.files}
-    recorder = _recorder(precision == "double")(out, int(budget), Progress(out / "progress"), given)
+    starts = out.parent / f"{out.name}-starts"
+    given = Given(starts) if starts.exists() else None
+    recorder = _recorder(precision == "double")(
+        out, None if budget == "none" else int(budget), Progress(out / "progress"), given
+    )  # fmt: skip
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
-        with _state.observe(recorder, everywhere=True):
+        with recorder.constants, _state.observe(recorder, everywhere=True):
             exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
         if stop.code not in (None, 0):
@@ -103,7 +106,8 @@ def main(arguments: list[str]) -> int:
     if not failure and recorder.elsewhere and not recorder.passes:
         failure = "it runs its backward passes in another thread than the main one, where nothing is recorded"
     recorder.close()
-    ended = {"failure": failure, "exited": exited, "remarks": recorder.remarks()}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    ended = {"failure": failure, "exited": exited, "remarks": recorder.remarks(), "peak": peak}
     (out / "ended").write_text(json.dumps(ended), encoding="utf-8")
     return 0
 

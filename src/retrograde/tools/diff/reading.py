@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .events import Operation
 from .record import Record
+from .side import ARRANGING
 
 
 def in_common(left: list[tuple[int, int]], right: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -39,12 +40,18 @@ class Reading(NamedTuple):
 
 
 def first_readings(record: Record) -> dict[int, Reading]:
-    """leaf -> where the operations of a record read it first; those that none reads are left out."""
+    """leaf -> where the operations of a record read it first; those that none reads are left out.
+
+    What only arranges a leaf's elements (`weight[:, None]`) is not looked at: programs do that anywhere.
+    """
     leaf_of = {leaf.value: n for n, leaf in enumerate(record.leaves)}
     behind: dict[int, int] = {}
     found: dict[int, tuple[tuple[float, int], int]] = {}
     for number, e in enumerate(record.events):
         if not isinstance(e, Operation):
+            continue
+        if e.name in ARRANGING and e.ins[0] in leaf_of:
+            leaf_of[e.outs[0]] = leaf_of[e.ins[0]]
             continue
         leaves = 0
         for v in e.ins:

@@ -15,7 +15,8 @@ import os
 import pickle
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -27,8 +28,11 @@ from ...core.node import Accumulate as Arrival
 from ...core.node import Node, Slot
 from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
+from ...ops.manipulation import as_strided
+from ...ops.structural import view_scatter
 from ..arrays import inside, owner_of
 from . import places
+from .constants import Constants
 from .events import (
     ABSENT,
     NOWHERE,
@@ -53,12 +57,19 @@ from .events import (
 )
 
 _ndarray = np.ndarray
+_SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 
 SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
 
 BUDGET = 256 * 2**20
-"""The bytes of values that a record keeps whole, unless told otherwise."""
+"""The bytes of values that a record keeps whole, unless told otherwise; what leaves begin with is kept besides."""
+
+PREPARING = 4
+"""What comes before the first operation that is differentiated, such as draws, may take one in so many of these more."""
+
+VALUES = "values.bin"
+"""The file of a record in which the bytes of its values lie."""
 
 
 class Kept(NamedTuple):
@@ -126,7 +137,7 @@ class Record:
                 modules.update(part.get("modules", {}))
                 for number, offset in part.get("later", ()):
                     values[number] = values[number]._replace(offset=offset)
-        with open(folder / "values.bin", "rb") as binary:
+        with open(folder / VALUES, "rb") as binary:
             size = os.fstat(binary.fileno()).st_size
             content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
         return cls(events, values, leaves, files, memoryview(content), modules)
@@ -138,6 +149,16 @@ class Record:
             return None
         importlib.import_module(module)
         return PRIMITIVES.get(name)
+
+
+def bits_of(array: np.ndarray) -> np.ndarray:
+    """The bytes of an array, in the order of its axes, several at a time: its own memory where it lies so."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint64 if array.nbytes % 8 == 0 else np.uint8)
+
+
+def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether two arrays are the same to the last bit."""
+    return x.dtype == y.dtype and x.shape == y.shape and np.array_equal(bits_of(x), bits_of(y))
 
 
 def digest(array: np.ndarray) -> list[float]:
@@ -157,13 +178,16 @@ class Recorder(Observer):
 
     BATCH = 4096
     """Events that are kept in memory before they are written."""
-    CHUNK = 16 * 2**20
-    """Bytes of values that are kept in memory before they are written."""
+    CHUNK = 2**20
+    """Bytes of values that are kept in memory before they are written; a larger value is written as it is."""
 
-    def __init__(self, folder: Path | None = None, budget: int = BUDGET,
+    def __init__(self, folder: Path | None = None, budget: int | None = BUDGET,
                  progress: Callable[[int, int], None] | None = None,
-                 given: dict[int, np.ndarray] | None = None) -> None:  # fmt: skip
-        """given: values that the program is to go on with where it has others, by their numbers (`--start-from A`)."""
+                 given: Mapping[int, np.ndarray] | None = None) -> None:  # fmt: skip
+        """budget: as `BUDGET`; None for a record without values, but for what leaves begin with.
+
+        given: values that the program is to go on with where it has others, by their numbers (`--start-from A`).
+        """
         self.events: list[Event] = []
         self.values: list[Kept] = []
         self.leaves: list[Leaf] = []
@@ -171,15 +195,19 @@ class Recorder(Observer):
         self.content = bytearray()
         self._flushed = [0, 0]  # events and values that have been written already
         self._size = 0
-        self._folder, self._budget, self._progress = folder, budget, progress
+        self._folder, self._progress = folder, progress
+        self._valueless, self._whole = budget is None, budget or 0
+        self._budget = self._whole // PREPARING
         self._given = given or {}
+        self._open = set(self._given)
+        """The numbers of given values to which the program has not come yet."""
         self._started = False
         """Whether something that an operation has read already was given only now."""
         self.refused: list[int] = []
         """The numbers of given values for which the program has memory of another shape, or none that may be written."""
         self._sinks: tuple[IO[bytes], IO[bytes]] | None = None
         if folder is not None:  # closed by close(), when the program has ended
-            self._sinks = open(folder / "events.pickle", "wb"), open(folder / "values.bin", "w+b")  # noqa: SIM115
+            self._sinks = open(folder / "events.pickle", "wb"), open(folder / VALUES, "w+b")  # noqa: SIM115
         self._preparing = True
         """Whether no operation has been recorded by the tape yet."""
         self._small: set[int] = set()
@@ -193,6 +221,8 @@ class Recorder(Observer):
         self._known_limit = 4096
         self._writes: dict[int, tuple[Any, int]] = {}
         """id(owner) -> weak reference, the number of events when its memory was written last."""
+        self._entered: dict[int, tuple[Any, tuple[str, int, str, int]]] = {}
+        """id(array) -> weak reference, where a tensor was made of it that nothing has read yet."""
         self._pending: list[tuple[Any, str, int]] = []
         self._incoming: dict[int, int] = {}
         """id(array) -> the value that is about to be written into it."""
@@ -203,7 +233,12 @@ class Recorder(Observer):
         self._numbers = itertools.count()
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
         self.modules: dict[str, str] = {}
+        self.constants = Constants()
+        """To be entered while the program runs."""
         self._thread = threading.get_ident()
+        self._named_in = -1
+        self._names: tuple[dict[int, str], dict[int, int]] = {}, {}
+        """The names of what the user's frames hold, and who holds which arrays, in the pass of the number before."""
         self.passes = self.elsewhere = 0
         """Backward passes that were recorded, and those in other threads, which are not."""
 
@@ -239,45 +274,53 @@ class Recorder(Observer):
 
     def _keep(self, a: np.ndarray, like: int = ABSENT) -> int:
         """Keep an array's content as a new value; like: a value that is known to be the same."""
-        if self._given:
+        if self._open:
             self._start(a)
         a = self._content_of(a)
         n = a.nbytes
         if like >= self._flushed[1]:
             kept = self.values[like - self._flushed[1]]
-        elif self._size + n <= self._budget or n <= 64:
+        elif n <= 64 or (self._size + n <= self._budget and not self._valueless):
             kept = Kept(a.shape, name_of(a.dtype), self._put(a))
         else:
-            kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
+            kept = Kept(a.shape, name_of(a.dtype), -1, self._summary(a))
         if kept.offset < 0:
             self._small.add(self._flushed[1] + len(self.values))
         self.values.append(kept)
         return self._flushed[1] + len(self.values) - 1
 
+    def _summary(self, a: np.ndarray) -> list[float]:
+        """What is kept of a value that is not kept whole: with the values of a record, what tells whether it has changed."""
+        return [float(zlib.crc32(bits_of(a).data))] if self._valueless else digest(a)
+
     def _put(self, a: np.ndarray) -> int:
         """Put an array's bytes behind those that are kept already; gives where they are."""
         offset, n = self._size, a.nbytes
-        self.content += a.tobytes()
         pad = -n % 16
-        if pad:
-            self.content += bytes(pad)
         self._size += n + pad
-        if self._sinks is not None and len(self.content) > self.CHUNK:
+        content = bits_of(a).data
+        if self._sinks is not None and len(self.content) + n > self.CHUNK:
             self._sinks[1].write(self.content)
-            self.content = bytearray()
+            self._sinks[1].write(content)
+            self.content = bytearray(pad)
+        else:
+            self.content += content
+            self.content += bytes(pad)
         return offset
 
-    def _start(self, a: np.ndarray) -> None:
-        """Let an array hold what is given for the value that it is about to become."""
+    def _start(self, a: np.ndarray) -> bool:
+        """Let an array hold what is given for the value that it is about to become; False where nothing is."""
         number = self._flushed[1] + len(self.values)
-        new = self._given.pop(number, None)
-        if new is None:
-            return
+        if number not in self._open:
+            return False
+        self._open.remove(number)
+        new = self._given[number]
         if new.shape != a.shape or not a.flags.writeable:
             self.refused.append(number)
         else:
             a[...] = new
             self._started = True
+        return True
 
     def _content_of(self, a: np.ndarray) -> np.ndarray:
         """What is kept of an array: what it holds."""
@@ -325,8 +368,8 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------------------------------ reading memory
 
-    def _ref(self, x: Any) -> int:
-        """The number of the value that an operand has now."""
+    def _ref(self, x: Any, kind: str = "") -> int:
+        """The number of the value that an operand has now; kind: what it is called if nothing is known of it."""
         if x is None:
             return ABSENT
         a = x._a if isinstance(x, Value) else x
@@ -346,14 +389,19 @@ class Recorder(Observer):
             if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
                 return self._ref(owner)
         value = self._keep(a)
-        kind = "value" if isinstance(x, Value) else "number"
-        self._event(Source, kind, (), (value,), places.user_line(3))
+        kind = kind or ("value" if isinstance(x, Value) else "number")
+        made, entered = self.constants.of(a), self._entered.pop(id(a), None)
+        if isinstance(x, Value) and x._node is not None:  # of a parameter it is said where it is read
+            entered = None
+        if entered is not None and entered[0]() is a:
+            self._event(Source, kind, (), (value,), entered[1], made, True)
+        else:
+            self._event(Source, kind, (), (value,), places.user_line(3), made)
         self._note(a, value)
         return value
 
     def _reread(self, a: np.ndarray, old: int) -> int:
-        before = self._bytes(old)
-        if before is not None and before == self._content_of(a).tobytes():
+        if self._holds(old, self._content_of(a)):
             self._note(a, old)
             return old
         value = self._keep(a)
@@ -361,18 +409,21 @@ class Recorder(Observer):
         self._note(a, value)
         return value
 
-    def _bytes(self, value: int) -> bytes | None:
+    def _holds(self, value: int, a: np.ndarray) -> bool:
+        """Whether an array holds a value still, of those that have not been written yet; however that is kept."""
         index = value - self._flushed[1]
         if index < 0:
-            return None
+            return False
         kept = self.values[index]
         if kept.offset < 0:
-            return None
+            return np.array_equal(kept.digest, self._summary(a), equal_nan=True)
         start, n = kept.offset - (self._size - len(self.content)), _nbytes(kept)
+        content: bytes | bytearray = self.content[start : start + n]
         if start < 0 and self._sinks is not None:
             self._sinks[1].flush()
-            return os.pread(self._sinks[1].fileno(), n, kept.offset)
-        return bytes(self.content[start : start + n])
+            content = os.pread(self._sinks[1].fileno(), n, kept.offset)
+        bits = bits_of(a)
+        return np.array_equal(np.frombuffer(content, bits.dtype), bits) if len(content) == bits.nbytes else False
 
     def _settle(self) -> None:
         """Look at the memory that has been written since the last event."""
@@ -392,6 +443,12 @@ class Recorder(Observer):
         ins = [ABSENT] if entry is None or entry[0]() is not target else [entry[1]]
         if incoming != ABSENT and target is a:
             ins.append(incoming)
+        elif incoming != ABSENT and ins[0] != ABSENT and target.flags.c_contiguous and target.dtype == a.dtype:
+            whole = self._keep(target, value)
+            self.modules.setdefault("view_scatter", _SCATTER.module)
+            self._event(Operation, "view_scatter", (ins[0], incoming), (whole,), place, {"steps": _steps(a, target)},
+                        (False, False), None)  # fmt: skip
+            ins.append(whole)
         self._event(Write, "write in place", ins, (value,), place)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(target, value)
@@ -417,7 +474,7 @@ class Recorder(Observer):
             self._settle()
         ref = self._ref
         if node is not None and self._preparing:  # what parameters are drawn from leaves the computation its room
-            self._preparing, self._budget = False, self._budget + self._size
+            self._preparing, self._budget = False, self._whole + self._size
         self._started = False
         ins = [ref(x) for x in operands]
         if self._started:
@@ -433,6 +490,13 @@ class Recorder(Observer):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def created(self, x: Value) -> None:
+        """A tensor has been made of data."""
+        a = x._a
+        if type(a) is _ndarray and threading.get_ident() == self._thread:
+            key = id(a)
+            self._entered[key] = (weakref.ref(a, lambda _: self._entered.pop(key, None)), places.user_lines(2))
 
     def _edges(self, edges: Sequence[Any]) -> list[Edge]:
         """Where the gradients of operands go."""
@@ -488,6 +552,9 @@ class Recorder(Observer):
             entry = self._known.get(id(new))
             if entry is not None and entry[0]() is new:
                 self._incoming[id(target)] = entry[1]
+                owner = owner_of(target)
+                if owner is not target and owner.dtype == target.dtype and owner.flags.c_contiguous:
+                    self._ref(owner, "value")  # what it is a part of, as it was
 
     def changed(self, array: Any) -> None:
         """Memory is being written; what it holds is looked at when something is recorded next."""
@@ -550,15 +617,17 @@ class Recorder(Observer):
         if entry is not None and entry[0]() is a:  # a stand-in for the same memory, as gradient functions make them
             self._leaf_numbers[id(x)] = (weakref.ref(x), entry[1])
             return entry[1]
-        holders: dict[int, int] = {}
+        if self._named_in != self.passes:  # what the user's frames hold stays the same while a pass runs
+            holders: dict[int, int] = {}
 
-        def is_value(y: Any) -> bool:
-            if not isinstance(y, Value):
-                return False
-            holders.setdefault(id(y._a), id(y))
-            return True
+            def is_value(y: Any) -> bool:
+                if not isinstance(y, Value):
+                    return False
+                holders.setdefault(id(y._a), id(y))
+                return True
 
-        names = places.names_in_sight(is_value, 2)
+            self._named_in, self._names = self.passes, (places.names_in_sight(is_value, 2), holders)
+        names, holders = self._names
         name = names.get(id(x)) or names.get(holders.get(id(a), 0)) or getattr(x, "name", None)
         number = len(self.leaves)
         self._leaf_numbers[id(x)] = (weakref.ref(x), number)
@@ -566,7 +635,9 @@ class Recorder(Observer):
         value = self._ref(x)
         if value in self._small:  # what a program starts from is known whole, whatever the budget
             self._small.discard(value)
+            before = self._size
             self._later.append((value, self._put(self._content_of(a))))
+            self._budget += self._size - before
         self.leaves.append(Leaf(name if isinstance(name, str) else "", value))
         return number
 
@@ -628,7 +699,8 @@ class Recorder(Observer):
         self._pending.clear()
         leaf, contribution, had, before, array = self._arriving
         total, _ = inside(target._grad)
-        value = self._keep(total, contribution if total is array else ABSENT)
+        same = total is array or (not had and same_bits(total, array))
+        value = self._keep(total, contribution if same else ABSENT)
         self._event(Accumulate, "accumulate", (contribution,), (value,), places.user_line(2), run.number, leaf,
                     self._edges((target._node,))[0], had, before)  # fmt: skip
         owner = owner_of(total)
@@ -656,6 +728,13 @@ class Recorder(Observer):
                 self._event(Returned, "gradient", (), (value,), place, run.number, leaf, self._edges((edge,))[0], position)
                 if type(a) is _ndarray:
                     self._note(a, value)
+
+
+def _steps(a: np.ndarray, owner: np.ndarray) -> tuple[Any, ...]:
+    """How an array is a view of its owner's memory, as `view_scatter` wants to be told."""
+    start = (a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // a.itemsize
+    strides = tuple(s // a.itemsize for s in a.strides)
+    return ((as_strided, (("shape", a.shape), ("strides", strides), ("offset", start))),)
 
 
 def _as_now(params: dict[str, Any]) -> dict[str, Any]:

@@ -286,7 +286,7 @@ class Repairs:
     def _leaf(self, changes: Changes, i: int, j: int) -> None:
         """Let what arrives at a leaf be A's, in all passes."""
         order = self._order(self.a.record.leaves[i].value, self.b.record.leaves[j].value)
-        for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
+        for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, []), (i, j)):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
                 if isinstance(y, Accumulate):

@@ -35,8 +35,8 @@ from .events import (
     Write,
 )
 from .policy import POLICY
-from .record import Kept, Record, dtype_named, name_of
-from .values import Values, apart, as_wide, same_bits
+from .record import Kept, Record, dtype_named, name_of, same_bits
+from .values import Values, apart, as_wide
 from .wide import FAILURES, rules, wide_option, wide_params, wider
 
 E = TypeVar("E", Operation, Update)
@@ -108,7 +108,8 @@ class Replay:
         self._ended: set[int] = set()
         self._plain: dict[int, bool] = {}
         """Passes that run -> whether their derivatives are not recorded as operations themselves."""
-        self._parts: dict[tuple[int, int], dict[int, np.ndarray]] = {}
+        self._parts: dict[int, np.ndarray] = {}
+        """Which result of an operation -> the gradient that has arrived there, until all of that operation have."""
         self._made: set[int] = set()
         self._events = list(original.events)
         self._kept = list(original.values)
@@ -317,7 +318,7 @@ class Replay:
 
     def _arrived(self, e: Event, value: int, key: tuple[int, int, int]) -> None:
         """Let a gradient be the sum of what has arrived, where that can have become another."""
-        total = self._sums.get(key)
+        total = self._sums.pop(key, None)
         if self._stirred and total is not None and value not in self._made and self._plain.get(key[0], False):
             self._put(value, total)
 
@@ -332,14 +333,12 @@ class Replay:
         made = self._original.events[operation]
         if g is None or not self._plain.get(run, False):
             return
-        parts = self._parts.setdefault((run, operation), {})
-        parts[output] = g
-        if len(made.outs) == 1:
-            self._pull(run, operation, {0: g})
-        else:  # all that arrive are shown one after the other
-            follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
-            if not isinstance(follows, Cotangent) or (follows.run, follows.operation) != (run, operation):
-                self._pull(run, operation, parts)
+        self._parts[output] = g
+        # All that arrive at an operation are shown one after the other.
+        follows = self._original.events[self._at + 1] if self._at + 1 < len(self._original.events) else None
+        if len(made.outs) == 1 or not isinstance(follows, Cotangent) or (follows.run, follows.operation) != (run, operation):
+            parts, self._parts = self._parts, {}
+            self._pull(run, operation, parts)
 
     def _pull(self, run: int, operation: int, parts: dict[int, np.ndarray]) -> None:
         """Hand on what the derivative of an operation makes of the gradients that have arrived at it."""

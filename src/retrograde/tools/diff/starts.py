@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .align import Alignment
+from .given import Start
 from .history import is_computed
 from .leaves import LeafPairs
 from .record import Record
@@ -18,7 +19,7 @@ from .values import Values
 
 def starting_values(
     a: Record, b: Record, mapping: Sequence[tuple[str, str]] = ()
-) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:  # fmt: skip
+) -> tuple[dict[int, Start], dict[int, Start]]:  # fmt: skip
     """What B's leaves are to hold when they are first seen, by the numbers of the values that they hold there; before that,
     what A's hold.
 
@@ -32,25 +33,26 @@ def starting_values(
     if pairs.unknown:
         raise ValueError(f"--map: {'; '.join(pairs.unknown)}")
     of_a, of_b = Values(a), Values(b)
-    held: dict[int, np.ndarray] = {}
-    found: dict[int, np.ndarray] = {}
+    held: dict[int, Start] = {}
+    found: dict[int, Start] = {}
     for i, j in pairs.pairs:
         va, vb = a.leaves[i].value, b.leaves[j].value
         x, shape = of_a.array(va), of_b.shape(vb)
         name = f"{a.leaves[i].name or f'#{i + 1}'} / {b.leaves[j].name or f'#{j + 1}'}"
         if x is None:
             raise ValueError(f"--start-from: the values of {name} were not kept whole; --memory sets how much is")
-        held[va] = x
+        held[va] = Start(a.values[va])
+        turned = False
         there = of_b.array(vb)
         if there is not None and np.array_equal(x, there, equal_nan=x.dtype.kind in "fc"):
             continue
         if x.shape != shape:
             if x.ndim < 2 or x.shape[::-1] != shape:
                 raise ValueError(f"--start-from: {name} is {list(x.shape)} in A and {list(shape)} in B; --map pairs others")
-            x = x.T
+            turned = True
         elif x.ndim == 2 and x.shape[0] == x.shape[1] and _lies_across(a, b, pairs):
-            x = x.T
-        found[vb] = np.array(x)
+            turned = True
+        found[vb] = Start(a.values[va], turned)
     return held, found
 
 

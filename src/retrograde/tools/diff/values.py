@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .policy import POLICY
-from .record import Kept, Record, digest, dtype_named
+from .record import Kept, Record, bits_of, digest, dtype_named, same_bits
 
 SAME, TRANSPOSED, RESHAPED, SQUEEZED = "", "transposed", "reshaped", "axes of length 1"
 
@@ -63,7 +63,7 @@ class Values:
             array = self.array(value)
             content: object = tuple(kept.digest)
             if array is not None:
-                content = array.tobytes() if array.nbytes <= 64 else hashlib.blake2b(_bytes(array).data, digest_size=16).digest()
+                content = array.tobytes() if array.nbytes <= 64 else hashlib.blake2b(bits_of(array).data, digest_size=16).digest()
             known = self.record.keys[value] = (kept.dtype, tuple(kept.shape), content)
         return known
 
@@ -108,6 +108,15 @@ class Values:
             self._norms[value] = known
         return known
 
+    def largest(self, value: int) -> float:
+        """The largest magnitude of a value's elements; nan where an element is."""
+        array = self.array(value)
+        if array is None:
+            return max(map(abs, self.record.values[value].digest[3:5]))
+        if array.dtype.kind == "c":
+            array = np.abs(array)
+        return max(abs(float(array.min(initial=0))), abs(float(array.max(initial=0))))
+
     def telling(self, value: int) -> bool:
         """Whether the content alone says which value it is: not a round number, not one number throughout, no mask."""
         kept = self.record.values[value]
@@ -116,16 +125,6 @@ class Values:
             return False
         array = self.array(value)
         return kept.digest[3] != kept.digest[4] if array is None else is_telling(array)
-
-
-def _bytes(array: np.ndarray) -> np.ndarray:
-    """The bytes of an array, in the order of its axes, several at a time."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint64 if array.nbytes % 8 == 0 else np.uint8)
-
-
-def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether two arrays are the same to the last bit."""
-    return x.dtype == y.dtype and x.shape == y.shape and np.array_equal(_bytes(x), _bytes(y))
 
 
 def is_telling(array: np.ndarray) -> bool:

@@ -77,15 +77,16 @@ class Twins:
         if a.dtype not in _WIDER:
             return a
         owner = owner_of(a)
-        if owner.dtype not in _WIDER or not _in_a_row(owner).flags.c_contiguous:
+        numbers = owner if owner.dtype in _WIDER or owner.itemsize != a.itemsize else owner.view(a.dtype)  # made bit by bit
+        if numbers.dtype not in _WIDER or not _in_a_row(owner).flags.c_contiguous:
             return a.astype(wider(a.dtype))
-        twin = self._twin(a) or self._made(owner)
+        twin = self._twin(a) or self._made(owner, numbers)
         return _seen_as(a, owner, twin.memory)
 
-    def _made(self, owner: np.ndarray) -> _Twin:
+    def _made(self, owner: np.ndarray, numbers: np.ndarray) -> _Twin:
         key = id(owner)
-        number = _number(owner) if owner.ndim == 0 else None
-        memory = owner.astype(wider(owner.dtype)) if number is None else np.array(number, wider(owner.dtype))
+        number = _number(numbers) if numbers.ndim == 0 else None
+        memory = numbers.astype(wider(numbers.dtype)) if number is None else np.array(number, wider(numbers.dtype))
 
         def forget(_: Any) -> None:
             self._kept.pop(key, None)
@@ -95,8 +96,8 @@ class Twins:
 
     def put(self, a: np.ndarray, wide: np.ndarray | None) -> None:
         """Let the twin of an array be these numbers; what the array holds itself, if None."""
-        if a.dtype not in _WIDER:
-            return
+        if a.dtype not in _WIDER or (wide is None and a.ndim and self._twin(a) is None):
+            return  # a twin is made of what the array holds once somebody asks for it
         target = self.of(a)
         twin = self._twin(a)
         if twin is None:
@@ -136,6 +137,11 @@ def _number(a: np.ndarray) -> complex | float | None:
 
 def _digits(text: str) -> str:
     return text.partition("e")[0].replace(".", "").strip("-0")
+
+
+TABLE = 2**16
+"""Arrays with more elements that are made before anything is differentiated are not followed where parameters are given: they are
+what those begin with, and not tables of sines or the like."""
 
 
 class Seen(NamedTuple):
@@ -206,11 +212,11 @@ class WideRecorder(Recorder):
             self._twins.of(a)  # a number that somebody wrote has all its digits
         return self._twins.of(a) if self._twins.exact(a) else a
 
-    def _start(self, a: np.ndarray) -> None:
-        given = len(self._given)
-        super()._start(a)
-        if len(self._given) < given:  # what is given has the digits that it has, not those of what was there
+    def _start(self, a: np.ndarray) -> bool:
+        given = super()._start(a)
+        if given:  # it has the digits that it has, not those of what was there
             self._twins.put(a, None)
+        return given
 
     def remarks(self) -> list[str]:
         """What has to be said of the second run."""
@@ -227,7 +233,7 @@ class WideRecorder(Recorder):
         fresh = [a for a in arrays if a.dtype in _WIDER and id(owner_of(a)) not in owners]
         self._made = list(arrays)
         whole = [a for a in arrays if a.dtype.kind in "biu"]
-        if not fresh and not whole:
+        if (not fresh and not whole) or (self._given and self._preparing and max(a.size for a in arrays) > TABLE):
             return
         found = self._outcome(prim, operands, params, arrays)
         for i, a in enumerate(arrays):
@@ -281,8 +287,8 @@ class WideRecorder(Recorder):
         wide = self._writing.pop(id(a), None)
         if a.dtype in _WIDER:
             if wide is None:
-                same = [y for y in self._made if y.shape == a.shape and y.dtype == a.dtype and np.array_equal(y, a)]
-                wide = self._twins.of(same[0]) if same and self._twins.exact(same[0]) else None
+                wide = next((self._twins.of(y) for y in self._made if y.shape == a.shape and y.dtype == a.dtype and (
+                    self._twins.exact(y) and np.array_equal(y, a))), None)  # fmt: skip
             try:
                 self._twins.put(a, wide)
             except ValueError:  # not in the shape in which it was given
@@ -293,6 +299,10 @@ class WideRecorder(Recorder):
         if type(old) is _ndarray and type(new) is _ndarray and self._twins.exact(old) and old.shape == new.shape:
             self._twins.put(new, self._twins.of(old))
         super().moved(old, new)
+
+    def copied(self, old: Any, new: Any) -> None:
+        if self._twins.exact(old):
+            self._twins.put(new, self._twins.of(old))
 
     def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
         super().updating(rule, columns, options)
