@@ -396,7 +396,9 @@ class Forward:
         there = next((n for v in side.events[more].ins if v != ABSENT and side.own(v) == across.own(read)
                       for n in (side.producer.get(v, -1),)), -1)  # fmt: skip
         known = min(made, there) >= 0 and across.operation(made) is not None and side.operation(there) is not None
-        return made if known and side.same_line(more, there) else -1
+        following = next((n for v in side.events[more].outs for n in side.readers(v)), -1)
+        ends = following < 0 or not side.same_line(more, following)  # else all of it is one line, and says nothing
+        return made if known and ends and side.same_line(more, there) else -1
 
     def rounds(self, ea: int, eb: int) -> str:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
@@ -532,18 +534,18 @@ def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
     another way."""
     idle = [_idle(f, side, at) for side in f.sides]
-    both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
-    if min(idle) < 0 <= max(idle) or both:
+    if min(idle) < 0 <= max(idle):
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
-    return None
+    ea, eb = (_idle(f, side, at, shared=False) for side in f.sides)  # as the smaller of two numbers, and the larger
+    return f.told(ea, eb) if min(ea, eb) >= 0 and f.fed_alike(ea, eb) and not f.does_alike(ea, eb) else None
 
 
-def _idle(f: Forward, side: Side, at: Parting) -> int:
-    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too; -1 if there
-    is nothing of the kind. What has been put there does not count."""
+def _idle(f: Forward, side: Side, at: Parting, shared: bool = True) -> int:
+    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too (shared); -1
+    if there is nothing of the kind. What has been put there does not count."""
     there = f._classes(side.other, side.other.of(at.events), f.root)
-    operations = all(one.operation(one.of(at.first)) is not None for one in f.sides)
+    operations = shared and all(one.operation(one.of(at.first)) is not None for one in f.sides)
     assumed = f.alignment.assumed if side is f.b else ()
     for v in side.events[side.of(at.events)].ins:
         if operations and side.own(v) not in there and side.own(f.root(side, v)) not in there:

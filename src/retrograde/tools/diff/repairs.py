@@ -331,7 +331,7 @@ class Repairs:
                 way = (na, ia), v, (nb, ib), is_operand, order
                 if run > best[0]:
                     best = run, way
-                enough = ENOUGH if n == 0 and nb == eb else MORE
+                enough = ENOUGH if na == ea and nb == eb else MORE
                 if ends == ANOTHER:
                     enough = self._evidence(ea, eb, (na, ia), (nb, ib, is_operand), last)
                 if run >= enough or (run and ends == END):
