@@ -213,8 +213,6 @@ def not_cleared(f: Explanation, result: Result) -> Finding | None:
     late = f.a if had[0] else f.b
     clean, number, clears = late.other, late.of(result.events), late.other.of(result.events)
     adds = isinstance(clean.events[clears], Accumulate)
-    if adds and previous(clean, clears) < 0:  # nothing has arrived there before
-        return None
     before = previous(late, number)
     left = f"line {late.events[before].line}" if before >= 0 else "before"
     reason = (

@@ -21,6 +21,7 @@ from .events import (
     ABSENT,
     NOWHERE,
     Accumulate,
+    Clear,
     Cotangent,
     Edge,
     Event,
@@ -111,6 +112,8 @@ class Replay:
         self._parts: dict[int, np.ndarray] = {}
         """Which result of an operation -> the gradient that has arrived there, until all of that operation have."""
         self._made: set[int] = set()
+        self._sums_held: dict[int, int] = {}
+        """A leaf -> the sum that its `.grad` holds, since it was cleared."""
         self._events = list(original.events)
         self._kept = list(original.values)
         self._everything = self._stirred = everything
@@ -139,7 +142,10 @@ class Replay:
             case Update():
                 self._update(self._fed(number, e))
             case Write() | Reread():
+                self._sums_held = {leaf: v for leaf, v in self._sums_held.items() if v not in e.ins[:1]}
                 self._write(e)
+            case Clear():
+                self._sums_held.pop(e.leaf, None)
             case Pass():
                 self._begin(e)
             case Cotangent():
@@ -378,9 +384,14 @@ class Replay:
         forced = self._changes.arrivals.get(number)
         if forced is not None:
             self._force(contribution, forced)
+        held = self._sums_held.get(e.leaf, ABSENT)
+        if not e.had and held in self.new:  # there were zeros, which are none any more
+            before = held
+            self._events[number] = e = replace(e, had=True, before=before)
+        self._sums_held[e.leaf] = e.outs[0]
         adds = self._changes.adds.get(number, e.had)
         if not (self._everything or contribution in self.new or before in self.new or adds != e.had):
             return
-        g, held = self.array(contribution), self.array(before)
+        g, had = self.array(contribution), self.array(before)
         if g is not None:
-            self._put(e.outs[0], g + held if adds and held is not None and held.shape == g.shape else g)
+            self._put(e.outs[0], g + had if adds and had is not None and had.shape == g.shape else g)
