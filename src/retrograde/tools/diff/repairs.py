@@ -37,6 +37,10 @@ that are tried, and how many values on end have to be A's for it: right behind t
 Receivers = dict[int, tuple[int, int, int]]
 """Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
 
+Way = tuple[tuple[int, int], int, tuple[int, int], bool, Any]
+"""Event of A with its output or, below 0, operand; the value there; event of B, position; whether that is an operand; the order of
+axes."""
+
 END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
 """What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; other things."""
 
@@ -294,7 +298,7 @@ class Repairs:
                 elif not isinstance(x, Accumulate) or not x.had:  # returned in B, where A has added it to nothing else
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
-    def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+    def _meeting(self, ea: int, eb: int) -> Way | None:
         """Where B goes on as A does if it is given a value of A there.
 
         As (event of A, its output or, below 0, operand), value of A, (event of B, position), whether that is an operand, order.
@@ -336,11 +340,27 @@ class Repairs:
                     enough = self._evidence(ea, eb, (na, ia), (nb, ib, is_operand), last)
                 if run >= enough or (run and ends == END):
                     return self._of_one_kind(ea, eb, na, nb) or (best[1] if run else way)
-        if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
-            x.name == y.name or not any(v in self.b.consumers for v in y.outs)
-        ):  # fmt: skip
-            return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
-        return best[1]
+        return best[1] or self._guess(ea, eb)
+
+    def _guess(self, ea: int, eb: int) -> Way | None:
+        """Where nothing says where the programs come together: the results of two operations of one kind on the same; or what only
+        one of them computes of something, in the same shape."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        if not x.outs or not y.outs:
+            return None
+        (v, w), shape_a, shape_b = (x.outs[0], y.outs[0]), self.a.values.shape, self.b.values.shape
+        same = [(i, j) for i, p in enumerate(x.ins) for j, q in enumerate(y.ins)
+                if ABSENT not in (p, q) and self._explanation.same(p, q)]  # fmt: skip
+        kinds = [prim and prim.kind for prim in (side.record.primitive(e.name) for side, e in ((self.a, x), (self.b, y)))]
+        facing = x.name == y.name or (same and kinds[0] == kinds[1]) or not any(o in self.b.consumers for o in y.outs)
+        if self.a.values.size(v) == self.b.values.size(w) and facing:
+            return (ea, 0), v, (eb, 0), False, self._order(v, w)
+        for i, j in same:
+            if shape_a(v) == shape_b(y.ins[j]) and shape_b(w) != shape_a(v):
+                return (ea, 0), v, (eb, j), True, None
+            if shape_b(w) == shape_a(x.ins[i]) and shape_b(w) != shape_a(v):
+                return (ea, -1 - i), x.ins[i], (eb, 0), False, None
+        return None
 
     def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
         """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another
@@ -375,7 +395,7 @@ class Repairs:
                 return True
         return False
 
-    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> Way | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
         chains = [self._chain(self.a, ea, na), self._chain(self.b, eb, nb)]
         if len(chains[0]) != len(chains[1]) or len(chains[0]) < 2:
