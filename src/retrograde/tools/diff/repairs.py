@@ -38,8 +38,8 @@ Receivers = dict[int, tuple[int, int, int]]
 """Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
 
 Way = tuple[tuple[int, int], int, tuple[int, int], bool, Any]
-"""Event of A with its output or, below 0, operand; the value there; event of B, position; whether that is an operand; the order of
-axes."""
+"""Event of A with its output or, below 0, operand; the value there; event of B, position; whether that is an operand; the order
+of axes."""
 
 END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
 """What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; other things."""
@@ -202,10 +202,9 @@ class Repairs:
             where = operands if n else ()
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
             if is_operand and at < q:  # a sequence, which is read step by step
+                like = self._like(self.b, at, self._place(self.b, at))
                 for step, position in self.b.consumers.get(slots[ib], ()):
-                    if position == ib and self._likeness(self.b, self.b.events[step], 0) == self._likeness(self.b, self.b.events[at], 0) and (
-                        self._place(self.b, step) == self._place(self.b, at)
-                    ):  # fmt: skip
+                    if position == ib and step in like:
                         changes.operands[step, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
@@ -343,8 +342,8 @@ class Repairs:
         return best[1] or self._guess(ea, eb)
 
     def _guess(self, ea: int, eb: int) -> Way | None:
-        """Where nothing says where the programs come together: the results of two operations of one kind on the same; or what only
-        one of them computes of something, in the same shape."""
+        """Where nothing says where the programs come together: the results of two operations of one kind on the same; or what
+        only one of them computes of something, in the same shape."""
         x, y = self.a.events[ea], self.b.events[eb]
         if not x.outs or not y.outs:
             return None
