@@ -107,6 +107,7 @@ BELONG = {
     "same option": "gan",
     "same step": "residual_mindspore_torch",
     "its derivative": "heat",
+    "its parameter": "generator",
     "what comes back": "ranking",
     "moved": "order_of_norm_betas",
 }
