@@ -38,7 +38,9 @@ def mistakes(name):
 def told(difference, mistakes):
     """The numbers of the mistakes that a difference names."""
     places = {side: difference[side] and difference[side]["place"]["line"] for side in "ab"}
-    return {number for number, lines in mistakes.items() if all(places[side] in lines[side] for side in "ab" if lines[side])}
+    return {
+        number for number, lines in mistakes.items() if all(places[side] in lines[side] for side in "ab" if lines[side])
+    }
 
 
 def in_process(code, *arguments):
