@@ -108,6 +108,7 @@ BELONG = {
     "same option": "gan",
     "same step": "residual_mindspore_torch",
     "its derivative": "heat",
+    "its parameter": "generator",
     "what comes back": "ranking",
     "moved": "order_of_norm_betas",
 }

@@ -15,7 +15,7 @@ from tools.diff_programs import NAMES, SEVERAL_NAMES, program
 
 DIFF = [sys.executable, "-m", "retrograde", "diff"]
 SOME = (
-    "attention_torch_paddle", "burgers", "conv_padding_slope_pool", "gelu_smoothing_torch_paddle", "lstm_torch_mindspore",
+    "attention_torch_paddle", "burgers", "conv_padding_slope_pool", "gan", "gelu_smoothing_torch_paddle", "lstm_torch_mindspore",
     "mixup", "ranking", "regression_torch_mindspore", "softsign_not_cleared",
 )  # fmt: skip
 """Pairs that stand for the others in the everyday run."""
@@ -38,7 +38,9 @@ def mistakes(name):
 def told(difference, mistakes):
     """The numbers of the mistakes that a difference names."""
     places = {side: difference[side] and difference[side]["place"]["line"] for side in "ab"}
-    return {number for number, lines in mistakes.items() if all(places[side] in lines[side] for side in "ab" if lines[side])}
+    return {
+        number for number, lines in mistakes.items() if all(places[side] in lines[side] for side in "ab" if lines[side])
+    }
 
 
 def in_process(code, *arguments):
@@ -64,6 +66,11 @@ def test_all_mistakes_are_found_in_one_run(name):
     assert set().union(*found) == set(mistakes(name))
     assert all(found), "what is named is a mistake"
     assert len(differences) <= len(mistakes(name)) + 1
+
+
+def test_the_same_mistake_at_another_line_is_listed_with_it():
+    slope = next(one for one in answers(SOME)["gan"]["differences"] if "leaky_relu" in one["a"]["what"])
+    assert [[place["line"] for place in places] for places in slope["also"]] == [[19, 21], [23, 26]]
 
 
 def test_the_screen_and_the_first_alone():

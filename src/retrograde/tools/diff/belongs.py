@@ -46,6 +46,8 @@ class Apart:
     """The lines of A and B at which it was named."""
     options: set[object] = field(default_factory=set)
     """Options that differ there: which, and A's and B's."""
+    settled: set[object] = field(default_factory=set)
+    """Results (`key` of judge.py) that are not looked at again for its sake."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,13 @@ def what_comes_back(one: Apart, found: Found) -> bool | None:
         return None
     certain = not CERTAIN.isdisjoint(found.finding.rules)
     return (one.lines.issuperset(found.pair) if certain else not one.lines.isdisjoint(found.pair)) or None
+
+
+@BELONGINGS
+def its_parameter(one: Apart, found: Found) -> bool | None:
+    """A parameter that only one program has, read where it is known to do something more."""
+    alone = "only one has it" in found.finding.rules
+    return (alone and bool(found.pair) and one.lines.issuperset(found.pair)) or None
 
 
 @BELONGINGS

@@ -300,10 +300,10 @@ class Forward:
 
     def root(self, side: Side, value: int) -> int:
         """The value that both programs have of which this one shows some elements, or all in another order; else itself."""
-        path = self._arrangement(side, value)
+        path = self.path(side, value)
         return side.events[path[0]].ins[0] if path else value
 
-    def _arrangement(self, side: Side, value: int) -> list[int]:
+    def path(self, side: Side, value: int) -> list[int]:
         """The operations that arrange a value which both programs have into this one, the first one first."""
         path: list[int] = []
         while not self.known(side, value):
@@ -316,7 +316,7 @@ class Forward:
 
     def way(self, side: Side, value: int) -> list[int]:
         """The arrangement of a value, from the first value on that has the same elements."""
-        path = self._arrangement(side, value)
+        path = self.path(side, value)
         root = side.events[path[0]].ins[0] if path else value
         while (number := self._arranged_of(side, root)) >= 0 and side.own(before := side.events[number].ins[0]) == side.own(root):
             path.insert(0, number)
@@ -367,7 +367,7 @@ class Forward:
         made = side.events[max(more, last)].outs
         if across.own(read) not in map(side.own, e.ins):
             return -1
-        following = next((n for v in made for n in side.readers(v) if self._does_so(side, n, f, made, read)), -1)
+        following = next((n for v in made for n in side.readers(v) if self.does_so(side, n, f, made, read)), -1)
         if following < 0:
             return -1
         own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
@@ -377,7 +377,7 @@ class Forward:
                 return -1
         return following
 
-    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+    def does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
         """Whether an operation does with what has been made what one of the other program does with the value read there."""
         g = side.events[number]
         rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
@@ -397,7 +397,9 @@ class Forward:
         there = next((n for v in side.events[more].ins if v != ABSENT and side.own(v) == across.own(read)
                       for n in (side.producer.get(v, -1),)), -1)  # fmt: skip
         known = min(made, there) >= 0 and across.operation(made) is not None and side.operation(there) is not None
-        return made if known and side.same_line(more, there) else -1
+        following = next((n for v in side.events[more].outs for n in side.readers(v)), -1)
+        ends = following < 0 or not side.same_line(more, following)  # else all of it is one line, and says nothing
+        return made if known and ends and side.same_line(more, there) else -1
 
     def rounds(self, ea: int, eb: int) -> str:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
@@ -551,18 +553,18 @@ def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
     """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
     another way."""
     idle = [_idle(f, side, at) for side in f.sides]
-    both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
-    if min(idle) < 0 <= max(idle) or both:
+    if min(idle) < 0 <= max(idle):
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
-    return None
+    ea, eb = (_idle(f, side, at, shared=False) for side in f.sides)  # as the smaller of two numbers, and the larger
+    return f.told(ea, eb) if min(ea, eb) >= 0 and f.fed_alike(ea, eb) and not f.does_alike(ea, eb) else None
 
 
-def _idle(f: Forward, side: Side, at: Parting) -> int:
-    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too; -1 if there
-    is nothing of the kind. What has been put there does not count."""
+def _idle(f: Forward, side: Side, at: Parting, shared: bool = True) -> int:
+    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too (shared); -1
+    if there is nothing of the kind. What has been put there does not count."""
     there = f._classes(side.other, side.other.of(at.events), f.root)
-    operations = all(one.operation(one.of(at.first)) is not None for one in f.sides)
+    operations = shared and all(one.operation(one.of(at.first)) is not None for one in f.sides)
     assumed = f.alignment.assumed if side is f.b else ()
     for v in side.events[side.of(at.events)].ins:
         if operations and side.own(v) not in there and side.own(f.root(side, v)) not in there:

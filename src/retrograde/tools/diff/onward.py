@@ -49,7 +49,6 @@ class Onward:
         if judged.alignment.widened:
             self._a, self._b = judged.alignment.a.record, judged.alignment.b.record
         self._changes = Changes()
-        self._settled: set[object] = set()
         self._tried: set[object] = set()
         self.found: list[Apart] = []
         self.notes: list[str] = []
@@ -84,7 +83,8 @@ class Onward:
     def _without_consequences(self) -> None:
         """Leave out differences that are none once all others are mended: what only comes of them."""
         for one in self.found[:0:-1]:
-            if not one.changes.is_empty and self._judgement(self._others(one)).bad is None:
+            others = set[object]().union(*(other.settled for other in self.found if other is not one))
+            if not one.changes.is_empty and self._judgement(self._others(one), others).bad is None:
                 self.found.remove(one)
 
     def _others(self, one: Apart) -> Changes:
@@ -134,9 +134,9 @@ class Onward:
         self._tried.add(met)
         if changes.is_empty:
             changes = repairs.result(bad)
-            self._settled.add(key(bad))
+            apart.settled.add(key(bad))
             if min(bad.leaf) >= 0 and bad.known is None:
-                self._settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
+                apart.settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
         self._loose = apart if repairs.loose else None
         apart.lines.update(found.pair, lines_of(repairs.touched))
         apart.changes.update(changes)
@@ -158,10 +158,10 @@ class Onward:
         if before is not self._first:  # sides know each other, and nobody collects what is in a circle here
             for side in before.alignment.sides:
                 del side.other
-        self._judged = self._judgement(self._changes)
+        self._judged = self._judgement(self._changes, set[object]().union(*(one.settled for one in self.found)))
 
-    def _judgement(self, changes: Changes) -> Judgement:
-        """The results with B as it is after some changes."""
+    def _judgement(self, changes: Changes, settled: Collection[object]) -> Judgement:
+        """The results with B as it is after some changes. settled: those that are not looked at."""
         replay = self._replayed(changes)
         self._lost |= replay.lost
 
@@ -175,7 +175,7 @@ class Onward:
         if self._chance is not None and self._originals is None:
             found = self._chance.among(alignment, lambda a, b: Replay(b, changes, Values(a), widened=True).record)
             alignment = aligned(found) if found else alignment
-        return Judgement(alignment, settled=self._settled)
+        return Judgement(alignment, settled=settled)
 
     def _replayed(self, changes: Changes) -> Replay:
         return Replay(self._b, changes, Values(self._a), widened=self._originals is not None)

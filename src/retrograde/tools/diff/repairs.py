@@ -37,6 +37,10 @@ that are tried, and how many values on end have to be A's for it: right behind t
 Receivers = dict[int, tuple[int, int, int]]
 """Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
 
+Way = tuple[tuple[int, int], int, tuple[int, int], bool, Any]
+"""Event of A with its output or, below 0, operand; the value there; event of B, position; whether that is an operand; the order
+of axes."""
+
 END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
 """What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; other things."""
 
@@ -199,6 +203,11 @@ class Repairs:
                 break
             where = operands if n else ()
             (changes.operands if is_operand else changes.results)[at, ib] = Force(source[k], order, where)
+            if is_operand and at < q:  # a sequence, which is read step by step
+                like = self._like(self.b, at, self._place(self.b, at))
+                for step, position in self.b.consumers.get(slots[ib], ()):
+                    if position == ib and step in like:
+                        changes.operands[step, ib] = Force(source[k], order, where)
             for w, v in operands:
                 self._arriving(changes, v, w, self._place(self.a, p), self._place(self.b, q))
 
@@ -290,19 +299,24 @@ class Repairs:
                 elif not isinstance(x, Accumulate) or not x.had:  # returned in B, where A has added it to nothing else
                     changes.results.setdefault((n, 0), Force(x.outs[0], order))
 
-    def _meeting(self, ea: int, eb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+    def _meeting(self, ea: int, eb: int) -> Way | None:
         """Where B goes on as A does if it is given a value of A there.
 
         As (event of A, its output or, below 0, operand), value of A, (event of B, position), whether that is an operand, order.
         """
-        later = self._later(self.b, eb, AHEAD)
+        later = [eb, *self._later(self.b, eb, AHEAD)]
         x, y = self.a.events[ea], self.b.events[eb]
         sources = [(ea, o, v) for o, v in enumerate(x.outs)]
         sources += [(ea, -1 - i, v) for i, v in enumerate(x.ins) if v != ABSENT]
         sources += [(n, o, v) for n in self._later(self.a, ea, NEAR) for o, v in enumerate(self.a.events[n].outs)]
         places = [(eb, o, False, v) for o, v in enumerate(y.outs)]
         places += [(eb, j, True, v) for j, v in enumerate(y.ins) if v != ABSENT]
-        places += [(n, o, False, v) for n in later[:NEAR] for o, v in enumerate(self.b.events[n].outs)]
+        for v in y.ins:  # what is behind an operand that shows some of its elements
+            path = self._explanation.path(self.b, v)
+            if path and self.b.values.size(v) < self.b.values.size(root := self.b.events[path[0]].ins[0]):
+                places.append((path[0], 0, True, root))
+                later = [*path, *later]
+        places += [(n, o, False, v) for n in later[later.index(eb) + 1 :][:NEAR] for o, v in enumerate(self.b.events[n].outs)]
         ways = sorted((m + n, m, n) for m in range(len(places)) for n in range(len(sources)))
         best: tuple[int, Any] = (0, None)
         tried = 0
@@ -322,20 +336,38 @@ class Repairs:
                 way = (na, ia), v, (nb, ib), is_operand, order
                 if run > best[0]:
                     best = run, way
-                enough = ENOUGH if n == 0 and nb == eb else MORE
+                enough = ENOUGH if na == ea and nb == eb else MORE
                 if ends == ANOTHER:
                     enough = self._evidence(ea, eb, (na, ia), (nb, ib, is_operand), last)
                 if run >= enough or (run and ends == END):
                     return self._of_one_kind(ea, eb, na, nb) or (best[1] if run else way)
-        if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
-            x.name == y.name or not any(v in self.b.consumers for v in y.outs)
-        ):  # fmt: skip
-            return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
-        return best[1]
+        return best[1] or self._guess(ea, eb)
+
+    def _guess(self, ea: int, eb: int) -> Way | None:
+        """Where nothing says where the programs come together: the results of two operations of one kind on the same; or what
+        only one of them computes of something, in the same shape."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        if not x.outs or not y.outs:
+            return None
+        (v, w), shape_a, shape_b = (x.outs[0], y.outs[0]), self.a.values.shape, self.b.values.shape
+        same = [(i, j) for i, p in enumerate(x.ins) for j, q in enumerate(y.ins)
+                if ABSENT not in (p, q) and self._explanation.same(p, q)]  # fmt: skip
+        kinds = [prim and prim.kind for prim in (side.record.primitive(e.name) for side, e in ((self.a, x), (self.b, y)))]
+        facing = x.name == y.name or (same and kinds[0] == kinds[1]) or not any(o in self.b.consumers for o in y.outs)
+        if self.a.values.size(v) == self.b.values.size(w) and facing:
+            return (ea, 0), v, (eb, 0), False, self._order(v, w)
+        for i, j in same:
+            if shape_a(v) == shape_b(y.ins[j]) and shape_b(w) != shape_a(v):
+                return (ea, 0), v, (eb, j), True, None
+            if shape_b(w) == shape_a(x.ins[i]) and shape_b(w) != shape_a(v):
+                return (ea, -1 - i), x.ins[i], (eb, 0), False, None
+        return None
 
     def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
         """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another
         mistake: fewer where one program has one operation more than the other, and goes on at another line."""
+        if self._other_numbers(source, place, last):
+            return 0
         if source == (ea, 0) and place == (eb, 0, False):
             alike = self.a.events[ea].name == self.b.events[eb].name
             return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
@@ -351,7 +383,20 @@ class Repairs:
             return 0 if last == (other if side.is_a else following) else 1
         return ENOUGH if self.b.same_line(eb, last) else 1
 
-    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
+    def _other_numbers(self, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> bool:
+        """Whether an operation of B that reads what is given does what A's next one does with it, with other numbers."""
+        (na, ia), (nb, ib, is_operand) = source, place
+        v = self.a.events[na].outs[ia] if ia >= 0 else self.a.events[na].ins[-1 - ia]
+        w = self.b.events[nb].ins[ib] if is_operand else self.b.events[nb].outs[ib]
+        f = self.b.events[last]
+        for n in self.a.readers(v) if w in f.ins else ():
+            g = self.a.events[n]
+            others = f.text != g.text or any(not self._explanation.same(p, q) for p, q in zip(g.ins, f.ins) if p != v and q != w)
+            if others and self._explanation.does_so(self.a, n, f, [v], w) and list(g.ins).index(v) == list(f.ins).index(w):
+                return True
+        return False
+
+    def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> Way | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
         chains = [self._chain(self.a, ea, na), self._chain(self.b, eb, nb)]
         if len(chains[0]) != len(chains[1]) or len(chains[0]) < 2:
@@ -418,7 +463,7 @@ class Repairs:
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
         run = 0
-        for n in (eb, *later):
+        for n in later:
             e = self.b.events[n]
             if n == nb and not is_operand:
                 new[e.outs[ib]] = put

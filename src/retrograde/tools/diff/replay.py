@@ -21,6 +21,7 @@ from .events import (
     ABSENT,
     NOWHERE,
     Accumulate,
+    Clear,
     Cotangent,
     Edge,
     Event,
@@ -111,6 +112,8 @@ class Replay:
         self._parts: dict[int, np.ndarray] = {}
         """Which result of an operation -> the gradient that has arrived there, until all of that operation have."""
         self._made: set[int] = set()
+        self._sums_held: dict[int, int] = {}
+        """A leaf -> the sum that its `.grad` holds, since it was cleared."""
         self._events = list(original.events)
         self._kept = list(original.values)
         self._everything = self._stirred = everything
@@ -139,7 +142,10 @@ class Replay:
             case Update():
                 self._update(self._fed(number, e))
             case Write() | Reread():
+                self._sums_held = {leaf: v for leaf, v in self._sums_held.items() if v not in e.ins[:1]}
                 self._write(e)
+            case Clear():
+                self._sums_held.pop(e.leaf, None)
             case Pass():
                 self._begin(e)
             case Cotangent():
@@ -172,6 +178,8 @@ class Replay:
 
     def _force(self, value: int, force: Force) -> bool:
         """Put the other program's value in the place of one; False where that cannot be."""
+        if self._widened and force.value != ABSENT and self._other.kept(force.value).dtype == "float64":
+            self._widen(value)  # data have single precision, and not what A has made of them
         shape, own = tuple(self._kept[value].shape), dtype_named(self._kept[value].dtype)
         array = np.zeros(shape, own) if force.value == ABSENT else self._other.array(force.value)
         for other in force.more:
@@ -183,6 +191,12 @@ class Replay:
         array = array.transpose(force.order) if force.order is not None else array
         self._put(value, (array.reshape(shape) if array.size == math.prod(shape) else array).astype(own))
         return True
+
+    def _widen(self, value: int) -> None:
+        """Let a value have double precision that had single."""
+        kept = self._kept[value]
+        if kept.dtype == "float32":
+            self._kept[value] = Kept(kept.shape, "float64", kept.offset, kept.digest)
 
     def _put(self, value: int, array: np.ndarray) -> None:
         kept = self._kept[value]
@@ -228,6 +242,11 @@ class Replay:
                 if source in self.new:
                     self._put(value, self.new[source])
             return
+        had = [self._original.values[v].dtype for v in self._original.events[number].ins if v != ABSENT]
+        has = [self._kept[v].dtype for v in e.ins if v != ABSENT]
+        if self._widened and "float64" in has and "float64" not in had:  # data were read, and now something that was computed
+            for value in e.outs:
+                self._widen(value)
         found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
@@ -373,9 +392,14 @@ class Replay:
         forced = self._changes.arrivals.get(number)
         if forced is not None:
             self._force(contribution, forced)
+        held = self._sums_held.get(e.leaf, ABSENT)
+        if not e.had and held in self.new:  # there were zeros, which are none any more
+            before = held
+            self._events[number] = e = replace(e, had=True, before=before)
+        self._sums_held[e.leaf] = e.outs[0]
         adds = self._changes.adds.get(number, e.had)
         if not (self._everything or contribution in self.new or before in self.new or adds != e.had):
             return
-        g, held = self.array(contribution), self.array(before)
+        g, had = self.array(contribution), self.array(before)
         if g is not None:
-            self._put(e.outs[0], g + held if adds and held is not None and held.shape == g.shape else g)
+            self._put(e.outs[0], g + had if adds and had is not None and had.shape == g.shape else g)
