@@ -13,6 +13,8 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     _state.py OBSERVERS: `observe`
     _state.py SAVE_CHECKS: inference mode of the torch dialect, when it is first used
     backend/lookup.py _BY_TYPE: `register_backend`; `backend_of`, which keeps what it finds for a type
+    backend/devices.py CROSSED: `moved` of ops/devices.py, when it first records a way to the CPU
+    backend/devices.py FOUND: `accelerator`, when it first finds devices of a kind
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
     backend/processes.py _WORLD: `world`, when processes are connected
@@ -213,6 +215,7 @@ class Observer:
     """What an observer that only looks at some of it derives from (see `observe`): the rest passes by."""
 
     def operation(self, prim: Any, operands: Any, params: Any, results: Any, node: Any) -> None: ...
+    def created(self, x: Any) -> None: ...
     def assigning(self, target: Any, new: Any) -> None: ...
     def reading(self, array: Any) -> None: ...
     def writing(self, array: Any) -> None: ...
@@ -253,6 +256,7 @@ class observe:
     and memory, too), through these methods.
 
     `operation(prim, operands, params, results, node)` after an operation (`node` is None where nothing was recorded),
+    `created(x)` for a dialect's tensor that was made of data,
     `assigning(target, new)` before an array is written into another, `reading(array)` before one is changed by what it
     holds without an operation, `writing(array)` before some of one is written, `changed(array)` when memory is written,
     `moved(old, new)` when a value's elements go to another array, `copied(old, new)` when what a derivative needs is copied from

@@ -1,16 +1,18 @@
 """Nested containers: flatten to leaves and build again. Used by the functional transforms and the dialects.
 
 Tuples, named tuples, lists, dicts (leaves in sorted key order where keys sort, insertion order otherwise; a dict that
-is built again has its keys in their old order), None and any type given to `register`. Everything else is a leaf.
+is built again has its keys in their old order), deques, None and any type given to `register`. Everything else is a leaf.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-_REGISTRY: dict[type, tuple[Callable[[Any], tuple[Iterable[Any], Any]], Callable[[Any, list[Any]], Any]]] = {}
+_REGISTRY: dict[type, tuple[Callable[[Any], tuple[Iterable[Any], Any]], Callable[[Any, list[Any]], Any]]] = {
+    deque: (lambda x: (list(x), x.maxlen), lambda most, children: deque(children, most)),
+}
 
 
 class TreeDef:
@@ -32,6 +34,25 @@ class TreeDef:
 
     def __hash__(self) -> int:
         return hash((self.kind, self.children))
+
+    @property
+    def num_leaves(self) -> int:
+        """How many leaves there are."""
+        return self.leaves
+
+    @property
+    def num_children(self) -> int:
+        """How many parts the outermost container has."""
+        return len(self.children)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many containers and leaves there are."""
+        return 1 + sum(child.num_nodes for child in self.children)
+
+    def is_leaf(self) -> bool:
+        """Whether it is no container."""
+        return self.kind is None
 
     def __repr__(self) -> str:
         if self.kind is None:

@@ -13,6 +13,8 @@ from diff_programs import program
 
 import retrograde
 from retrograde.tools.diff import align as aligning
+from retrograde.tools.diff import onward
+from retrograde.tools.diff.compare import compare
 from retrograde.tools.diff.explain import ONWARDS, RESULTS, Here
 from retrograde.tools.diff.forward import PARTINGS, REASONS, Parting
 from retrograde.tools.diff.judge import Judgement
@@ -64,9 +66,11 @@ EXPLAINED = {
     "written before it is read": ("h = x @ w\nr = h + 1.5\n(h * r).sum().backward()",
                                   "h = x @ w\nr = h\nr += 1.5\n(h * r).sum().backward()"),
     "overwritten": "alias_for_copy",
-    "changes nothing this time": "clip_each_gradient",
+    "changes nothing this time": ("torch.logsumexp((x @ w).clamp(-50, 50), 0).sum().backward()",
+                                  "(x @ w).prod().backward()"),
+    "chosen otherwise": "teacher_forcing",
     "something more": "accumulation_not_divided",
-    "arranged in two ways": "integer_division",
+    "arranged in two ways": ("(torch.tanh(x.T.reshape(2, 3)) @ w).sum().backward()", "(torch.tanh(x) @ w).sum().backward()"),
     "computed a second time": "rk4_stage",
     "where it was born": "keepdim_square",
     "these operations": "attention_axis",
@@ -96,6 +100,17 @@ EXPLAINED = {
     "another derivative": "bprop_order",
 }  # fmt: skip
 """A rule -> a pair of diff_pairs, or what the two programs do."""
+
+
+BELONG = {
+    "same operations": "rnn_by_hand",
+    "same option": "gan",
+    "same step": "residual_mindspore_torch",
+    "its derivative": "heat",
+    "what comes back": "ranking",
+    "moved": "order_of_norm_betas",
+}
+"""A rule that says to which difference a finding belongs -> a pair of diff_several."""
 
 
 def records(a, b):
@@ -139,11 +154,27 @@ def explained(name, case):
     raise KeyError(name)
 
 
+def belongs(name, pair):
+    """Whether more differences are told apart where a rule is not asked."""
+    a, b = (program(pair, side) for side in "ab")
+    records = recorded(a), recorded(b)
+    whole, found = onward.BELONGINGS, []
+    for those in (whole, [rule for rule in whole if rule.name != name]):
+        onward.BELONGINGS = Rules(those)
+        answer = compare(*records, file_a=str(a), file_b=str(b),
+                         widened=lambda: (recorded(a, widened=True), recorded(b, widened=True)))  # fmt: skip
+        found.append(len(answer.differences))
+    onward.BELONGINGS = whole
+    return {"alone": found[0] < found[1], "found_by": [name]}
+
+
 def main():
     warnings.simplefilter("ignore")
     retrograde.activate("mindspore", "paddle", "torch")
     found = {name: matched(name, *case) for name, case in MATCHED.items()}
-    print(json.dumps({**found, **{name: explained(name, case) for name, case in EXPLAINED.items()}}))
+    found.update((name, explained(name, case)) for name, case in EXPLAINED.items())
+    found.update((name, belongs(name, pair)) for name, pair in BELONG.items())
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

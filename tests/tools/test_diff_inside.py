@@ -9,10 +9,12 @@ import pytest
 import retrograde as rg
 import retrograde.ops
 from retrograde import _state
+from retrograde.core.bind import bind_general
 from retrograde.core.primitive import PRIMITIVES
-from retrograde.tools.diff.events import Update
+from retrograde.tools.diff.events import Returned, Update
 from retrograde.tools.diff.inside import _STEPS, is_known, values_inside
 from retrograde.tools.diff.optimisers import steps_differ
+from retrograde.tools.diff.record import Recorder
 from retrograde.tools.diff.replay import Changes, Replay
 from retrograde.tools.diff.values import Values
 from retrograde.tools.diff.wide import Twins, WideRecorder
@@ -98,6 +100,47 @@ def test_what_is_saved_of_memory_that_is_written_has_all_digits():
     replay = Replay(record, Changes(), Values(record), widened=True, everything=True)
     for v, new in replay.new.items():
         assert np.abs(new - Values(record).array(v)).max() < 1e-14
+
+
+def test_memory_that_is_filled_bit_by_bit_has_a_twin():
+    twins = Twins()
+    a = np.zeros((2, 3), np.int32).view(np.float32)
+    twins.put(a, np.full((2, 3), 0.1))
+    assert twins.exact(a)
+    assert np.array_equal(twins.of(a[1]), np.full(3, 0.1))
+
+
+@pytest.mark.parametrize("name", sorted(set(PRIMITIVES) - {"unique"}))  # which is asked for equal elements: other ones there
+def test_every_operation_is_followed_in_double_precision(name):
+    for operands, params in samples(name):
+        if not any(x is not None and x.dtype.kind == "f" for x in operands):
+            continue
+        recorder = WideRecorder()
+        with _state.observe(recorder):
+            given = [x if x is None or x.dtype.kind != "f" else rg.asarray(x.astype(np.float32)) * 1.0000001 for x in operands]
+            out = bind_general(PRIMITIVES[name], [x if x is None else rg.asarray(x) for x in given], params)
+        for y in out if isinstance(out, tuple) else (out,):
+            a = np.asarray(y)
+            assert a.dtype != np.float32 or recorder._twins.exact(y._a)
+
+
+def test_gradients_that_are_single_numbers_have_all_their_digits():
+    recorder = WideRecorder()
+    with _state.observe(recorder):
+        x, scale = rg.asarray(np.ones(3, np.float32), requires_grad=True), rg.asarray(np.float32(2), requires_grad=True)
+        (rg.sum(x) / 9 + scale / 7).backward()
+    assert np.array_equal(recorder._twins.of(x.grad._a), np.full(3, 1 / 9))
+    assert recorder._twins.of(scale.grad._a) == 1 / 7
+
+
+def test_a_returned_gradient_that_is_a_single_number_is_known_where_it_is_read():
+    recorder = Recorder()
+    with _state.observe(recorder):
+        x = rg.asarray(np.float32(2), requires_grad=True)
+        (g,) = rg.autograd.grad(x * x / 9, [x])
+        g * 0.1
+    (returned,) = [e for e in recorder.events if isinstance(e, Returned)]
+    assert recorder.events[-1].ins[0] == returned.outs[0]
 
 
 def test_comparisons_that_double_precision_changes_are_reported():

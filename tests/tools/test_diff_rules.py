@@ -16,6 +16,7 @@ import retrograde as rg
 from retrograde import _state
 from retrograde.tools.diff import policy
 from retrograde.tools.diff.align import MATCHERS, align
+from retrograde.tools.diff.belongs import BELONGINGS
 from retrograde.tools.diff.events import KINDS, Accumulate, InPass, Operation, Pass, Update, of_row, row
 from retrograde.tools.diff.explain import ONWARDS, RESULTS
 from retrograde.tools.diff.forward import PARTINGS, REASONS
@@ -23,7 +24,7 @@ from retrograde.tools.diff.leaves import LeafPairs
 from retrograde.tools.diff.record import Record, Recorder
 from retrograde.tools.diff.rules import Rules
 
-ALL = [*MATCHERS, *PARTINGS, *REASONS, *RESULTS, *ONWARDS]
+ALL = [*MATCHERS, *PARTINGS, *REASONS, *RESULTS, *ONWARDS, *BELONGINGS]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,10 @@ import pytest
 from tools.diff_programs import NAMES, SEVERAL_NAMES, program
 
 DIFF = [sys.executable, "-m", "retrograde", "diff"]
-SOME = ("attention_torch_paddle", "conv_padding_slope_pool", "regression_torch_mindspore", "softsign_not_cleared")
+SOME = (
+    "attention_torch_paddle", "burgers", "conv_padding_slope_pool", "gelu_smoothing_torch_paddle", "lstm_torch_mindspore",
+    "mixup", "ranking", "regression_torch_mindspore", "softsign_not_cleared",
+)  # fmt: skip
 """Pairs that stand for the others in the everyday run."""
 
 
@@ -30,6 +33,12 @@ def mistakes(name):
             for number in re.findall(r"\d+", line.partition("# parts")[2]):
                 found.setdefault(number, {"a": [], "b": []})[side].append(i)
     return found
+
+
+def told(difference, mistakes):
+    """The numbers of the mistakes that a difference names."""
+    places = {side: difference[side] and difference[side]["place"]["line"] for side in "ab"}
+    return {number for number, lines in mistakes.items() if all(places[side] in lines[side] for side in "ab" if lines[side])}
 
 
 def in_process(code, *arguments):
@@ -51,10 +60,9 @@ def test_all_mistakes_are_found_in_one_run(name):
     assert answer["verdict"] == "different"
     differences = answer["differences"]
     assert answer["difference"]["reason"] in [one["reason"] for one in differences]
-    for number, lines in mistakes(name).items():
-        assert any(
-            all(one[side] and one[side]["place"]["line"] in lines[side] for side in "ab" if lines[side]) for one in differences
-        ), f"mistake {number}"
+    found = [told(one, mistakes(name)) for one in differences]
+    assert set().union(*found) == set(mistakes(name))
+    assert all(found), "what is named is a mistake"
     assert len(differences) <= len(mistakes(name)) + 1
 
 
@@ -90,9 +98,10 @@ for name in sys.argv[1:]:
         replay = Replay(record, Changes(), values, everything=True, widened=widened)
         assert not replay.lost, (name, replay.lost)
         arrays = [values.array(v) for v in range(len(record.values))]
-        largest = max(np.abs(a).max(initial=0) for a in arrays if a.dtype.kind == "f")
+        largest = max(np.abs(a[np.isfinite(a)]).max(initial=0) for a in arrays if a.dtype.kind == "f")
         for v, x in replay.new.items():
-            off = np.abs(as_wide(x) - as_wide(arrays[v])).max(initial=0)
+            p, q = as_wide(x), as_wide(arrays[v])
+            off = np.where(p == q, 0.0, np.abs(p - q)).max(initial=0)
             assert off <= (1e-6 if widened else 1e-5) * largest, (name, v, off)
 """
 

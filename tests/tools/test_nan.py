@@ -19,8 +19,11 @@ NAMES = sorted(path.stem for path in PROGRAMS.glob("*.py"))
 RUN = [sys.executable, "-m", "retrograde", "run"]
 
 FOUND = {  # phase, operation, nan or inf, words of the remedy
+    "angle_of_nothing": ("backward", "atan2_undefined", "nan", "the angle of (0, 0)"),
     "arc_cosine": ("backward", "acos", "inf", "clamp"),
+    "compiled": ("forward", "log", "nan", "logarithm of a negative number"),
     "data": ("forward", "", "nan", "outside"),
+    "equal_eigenvalues": ("backward", "eigh", "nan", "use the values alone"),
     "diverging": ("forward", "power_by", "inf", "learning rate"),
     "half_precision": ("forward", "multiply", "inf", "65504"),
     "log_of_softmax": ("forward", "log", "inf", "log_softmax"),
@@ -32,6 +35,7 @@ FOUND = {  # phase, operation, nan or inf, words of the remedy
     "overflow_of_exp": ("forward", "exp", "inf", "logsumexp"),
     "own_function": ("backward", "divide", "inf", "division by 0"),
     "per_sample": ("forward", "log", "inf", "clamp"),
+    "second_derivative": ("backward", "power_by", "nan", "infinite derivative"),
     "spread_of_equal": ("backward", "sqrt", "nan", "infinite derivative"),
     "written_in_place": ("forward", "reciprocal", "inf", "division by 0"),
     "zero_over_zero": ("forward", "divide", "nan", "division by 0"),

@@ -20,7 +20,7 @@ OWN = frozenset({
     "count_nonzero", "cross", "cumprod", "cumsum", "diagonal", "diagonal_embed", "dist", "einsum", "embed", "flip",
     "getitem", "glu", "gru_layer", "gru_pointwise", "gru_states", "huber_loss", "im2col", "isin", "log_softmax",
     "log_softmax_pullback", "logcumsumexp", "logsumexp", "lstm_layer", "lstm_pointwise", "lstm_states", "matmul",
-    "max_pool", "max_pool_places", "mean", "mse_loss", "nansum", "normalize", "normalize_by", "normalize_stats",
+    "max_pool", "max_pool_places", "mean", "move", "mse_loss", "nansum", "normalize", "normalize_by", "normalize_stats",
     "pad_constant", "pad_edges", "pick", "pool_at", "prod", "product_of_others", "project", "rearrange", "renorm",
     "repeat_elements", "replace", "reshape", "rnn_layer", "roll", "rot90", "safe_softmax", "searchsorted",
     "share_among_ties", "sliding_windows", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_pullback", "split",

@@ -9,6 +9,9 @@ import numpy as np
 from .jit import copies
 from .lookup import Backend, register_backend
 
+_NUMBERS = (np.generic, np.ndarray, bool, int, float, complex)
+"""What kernels give for an array without axes, but for another library's array, which what moves elements to a device gives."""
+
 
 class NumpyBackend(Backend):
     """Evaluates kernels with `numpy` itself as the namespace."""
@@ -20,7 +23,7 @@ class NumpyBackend(Backend):
         out = prim.numpy_kernel(*arrays, **params)
         if type(out) is tuple:
             return tuple(x if type(x) is np.ndarray else np.asarray(x) for x in out)
-        return out if type(out) is np.ndarray else np.asarray(out)
+        return out if type(out) is np.ndarray or not isinstance(out, _NUMBERS) else np.asarray(out)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> np.ndarray:
         return np.full(shape, value, dtype)

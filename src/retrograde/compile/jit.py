@@ -57,6 +57,7 @@ def jit(
     finds outside, are inputs; their value is part of the signature only where it is asked for. Tensors that the function reads
     from outside are read at each call, and what it writes into them, and numbers that it stores, are written when the call has
     succeeded. NumPy's arrays from outside are constants: their elements are those that they had when the function was traced.
+    While something observes each operation (`retrograde diff`, `run --nan`, `rg.watch`), the function runs as it is.
 
     Where calls differ in sizes, the function is traced once more, with sizes that vary, and runs for further ones without being
     traced; what asks for the value of a size, as `range` does, makes a version of each. dynamic: True for such a trace at the
@@ -102,7 +103,7 @@ class Jit:
                     raise of.as_eager(problem, args) from problem.__cause__
                 if out is not MISSED:
                     return out
-        elif tracing():  # part of another graph
+        elif tracing() or state.observed:  # part of another graph; or each operation is looked at
             return self._f(*args, **kwargs)
         found, tree = self._flattened(args, kwargs)
         leaves = _arrays(found)

@@ -166,10 +166,15 @@ def _outlived(operands: list[Any], top: int) -> tuple[list[Any], int]:
 def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     """Evaluate and record on operands of which one at least is a value, at any level, on any backend."""
     operands = _arrays(operands)
-    top = 0
+    top, plain = 0, True
     for x in operands:
-        if isinstance(x, Value) and x._level > top:
-            top = x._level
+        if isinstance(x, Value):
+            if x._level > top:
+                top = x._level
+            if type(x._a) is not _ndarray:
+                plain = False
+    if not plain and len(operands) > 1:
+        operands = result_class(operands)._policy.together(prim.name, operands)
     if top and not levels.is_open(top):
         operands, top = _outlived(operands, top)
     arrays, edges, recorded = [], [], False

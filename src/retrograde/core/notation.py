@@ -101,7 +101,10 @@ def joined_text(shapes: Sequence[tuple[int, ...]], axis: int) -> str:
     first = shapes[0]
     for i, shape in enumerate(shapes):
         if len(shape) != len(first):
-            return f"all must have as many axes, got shapes {list(first)} and, at position {i}, {list(shape)}"
+            return (
+                f"all must have as many axes, got shapes {list(first)} and, at position {i}, {list(shape)}; give one of them "
+                "more or fewer with a reshape"
+            )
         differ = [k for k, (m, n) in enumerate(zip(first, shape)) if m != n]
         if set(differ) - {axis}:
             other = [k for k in range(len(first)) if all(x[:k] + x[k + 1 :] == first[:k] + first[k + 1 :] for x in shapes)]

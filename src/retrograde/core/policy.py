@@ -79,6 +79,11 @@ class TapePolicy:
     def check_change(self, op: str, target: Any) -> None:
         """Raise where a value may not be changed in place for a reason of the dialect's own."""
 
+    def together(self, op: str, operands: list[Any]) -> list[Any]:
+        """The operands of an operation of which some are no arrays of NumPy's, as it is to have them: where they are on devices
+        that do not go together, this raises."""
+        return operands
+
     def viewed(self, out: Any, x: Any) -> None:
         """`out` has just become a view of `x`: asked where the dialect marks values (`_state.SAVE_CHECKS` says so)."""
 

@@ -154,12 +154,9 @@ def batches(entries: Iterable[tuple[Any, Any, Any, tuple[float, ...]]]) -> Itera
 
 
 def update(
-    rule: Callable[..., None],
-    params: Sequence[Value],
-    *columns: Sequence[Value] | None,
-    recorded: bool = False,
+    rule: Callable[..., None], params: Sequence[Value], *columns: Sequence[Value] | None, recorded: bool = False,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Run a rule of `retrograde.learn` on parameters, their gradients and their state (a column per kind, or None).
 
     recorded: the update itself is to be differentiated, in the parameters, gradients, state and options that are values.

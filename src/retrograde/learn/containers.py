@@ -20,6 +20,24 @@ def position(owner: str, index: Any, n: int) -> int:
     return i % n
 
 
+def pairs(owner: str, given: Any, error: type[Exception] = TypeError) -> list[tuple[Any, Any]]:
+    """The entries of a mapping, or of what holds pairs; raises `error` for what is neither, and for an entry that is no pair
+    TypeError or ValueError."""
+    if hasattr(given, "items"):
+        return list(given.items())
+    if not isinstance(given, Iterable):
+        raise error(f"{owner}: wanted a mapping or pairs, got {type(given).__name__}")
+    found = []
+    for i, pair in enumerate(given):
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{owner}: entry {i} is no pair but {type(pair).__name__}")
+        parts = tuple(pair)
+        if len(parts) != 2:
+            raise ValueError(f"{owner}: entry {i} has {len(parts)} parts, wanted a name and a value")
+        found.append(parts)
+    return found
+
+
 class Listed(Tree):
     """A module whose children stand in order, under their positions as names or under names of their own."""
 

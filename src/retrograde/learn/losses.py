@@ -33,7 +33,7 @@ from ..ops.elementwise import (
     power_by,
     sqrt,
     subtract,
-)
+)  # fmt: skip
 from ..ops.indexing import advanced_index, take, take_add, take_along_axis
 from ..ops.loss_classes import target_weights
 from ..ops.reduction import mean as reduce_mean

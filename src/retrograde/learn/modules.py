@@ -116,7 +116,7 @@ class Tree:
             wanted = " or ".join(dict.fromkeys(t.__name__ for t in kind.fits))
             raise TypeError(
                 f"{type(self).__name__}.{name} is a {kind.word}; it can be set to a {wanted} or None, not to "
-                f"{type(value).__name__}"
+                f"{type(value).__name__}; take another name, or delete the {kind.word} first (del)"
             )
         self.__dict__[kind.table][name] = value
 
@@ -215,6 +215,16 @@ def named_children(tree: T) -> Iterator[tuple[str, T]]:
         if child is not None and child not in seen:
             seen.add(child)
             yield name, child
+
+
+def below(tree: Tree, path: str) -> Any:
+    """The module at a path of names with dots, the module itself for no path; raises AttributeError where there is none."""
+    kind, found = tree._tree_kinds.children, tree
+    for part in path.split(".") if path else ():
+        found = getattr(found, part)
+        if not isinstance(found, kind.fits):
+            raise AttributeError(f"{type(tree).__name__}: {part!r} in the path {path!r} is no {kind.fits[0].__name__}")
+    return found
 
 
 def members(

@@ -10,13 +10,17 @@ import numpy as np
 
 from .._state import grad_mode
 from ..backend import backend_of
-from ..core.value import Value
+from ..core.arrays import from_host, on_host
+from ..core.unwrap import concrete
+from ..core.value import Value, as_core
+from ..tape import inplace
 from . import bridge, quasi_newton
 
 
 def in_memory(params: Sequence[Value]) -> AbstractContextManager[None]:
-    """A context in which the parameters are NumPy's arrays. Raises UnsupportedError where they cannot be."""
-    other = next((p._a for p in params if not isinstance(p._a, np.ndarray)), None)
+    """A context in which the parameters are NumPy's arrays, or arrays on a device, which are copied from there and back. Raises
+    UnsupportedError where they cannot be."""
+    other = next((p._a for p in params if not isinstance(p._a, np.ndarray) and on_host(p._a)), None)
     return nullcontext() if other is None else backend_of(other).eagerly("LBFGS", params)
 
 
@@ -38,7 +42,7 @@ class Objective:
         """The gradients of all parameters behind one another; zeros where there is none."""
         parts = []
         for p in self.params:
-            array = p._a if p._grad is None else p._grad._a
+            array = concrete("LBFGS", p if p._grad is None else p._grad)
             flat = np.zeros(array.size, array.dtype) if p._grad is None else array.reshape(-1)
             parts.append(flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat)
         return np.concatenate(parts)
@@ -52,23 +56,33 @@ class Objective:
         """Add `t` times a direction to the parameters."""
         offset = 0
         for p in self.params:
-            array = p._a
+            array = np.array(concrete("LBFGS", p)) if type(p._a) is not np.ndarray else p._a
             real = array.real.dtype
             size = array.size * (2 if array.dtype.kind == "c" else 1)
             part = (t * direction[offset : offset + size]).astype(real, copy=False)
             array += part.view(array.dtype).reshape(array.shape)
-            bridge.changed(p)
+            _written(p, array)
             offset += size
 
     def save(self) -> list[np.ndarray]:
         """Copies of the parameters."""
-        return [p._a.copy() for p in self.params]
+        return [np.array(concrete("LBFGS", p)) for p in self.params]
 
     def restore(self, saved: list[np.ndarray]) -> None:
         """Put the parameters back to what `save` saw."""
         for p, array in zip(self.params, saved):
-            p._a[...] = array
-            bridge.changed(p)
+            if type(p._a) is np.ndarray:
+                p._a[...] = array
+            _written(p, array)
+
+
+def _written(p: Value, array: np.ndarray) -> None:
+    """A parameter's new elements have been written into its memory; one on a device gets them."""
+    if type(p._a) is np.ndarray:
+        bridge.changed(p)
+        return
+    with grad_mode(False):
+        inplace.update("LBFGS", p, lambda: from_host(array, as_core(p)))
 
 
 def minimised(
@@ -96,4 +110,4 @@ def minimised(
 
 def number(loss: Any) -> float:
     """A loss, a tensor of one element or a number, as a Python float."""
-    return float(np.asarray(loss._a).reshape(())) if isinstance(loss, Value) else float(loss)
+    return float(concrete("LBFGS", loss).reshape(())) if isinstance(loss, Value) else float(loss)

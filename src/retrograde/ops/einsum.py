@@ -39,7 +39,10 @@ def labels_of(subscripts: str, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ..
     hidden = [rank - len(before) - len(after) for (before, dots, after), rank in zip(expanded, ranks)]
     for (_, dots, _), n, term, rank in zip(expanded, hidden, terms, ranks):
         if n < 0 or (n > 0 and not dots):
-            raise ValueError(f"einsum: the subscripts {term!r} do not fit an operand with {rank} axes")
+            raise ValueError(
+                f"einsum: the subscripts {term!r} do not fit an operand with {rank} axes; write one letter for each axis, or "
+                '"..." for those that are left'
+            )
     most = max(hidden, default=0)
     # Letters are labelled by their code points; the axes behind "..." by negative numbers, counted from the right.
     inputs = tuple(
@@ -178,7 +181,10 @@ def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> 
             have = sizes.get(label, 1)
             if n != have and n != 1 and have != 1:
                 name = f"the subscript {chr(label)!r}" if label > 0 else 'an axis of "..."'
-                raise ValueError(f"einsum: {name} stands for axes of sizes {have} and {n}")
+                raise ValueError(
+                    f"einsum: {name} stands for axes of sizes {have} and {n}; give one of them another letter, or transpose or "
+                    "reshape an operand so that they are equal"
+                )
             sizes[label] = n if have == 1 else have
     return sizes
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError
+from ..backend.devices import FOUND
 from ..core import value as values
 from ..core.arrays import bottom, full, zeros_for
 from ..core.batched import BatchedArray
@@ -90,6 +91,8 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
             f"{op}: a gradient of dtype {dtype_of(given)} was given for an output of dtype {dtype}; "
             "both must be real or both complex"
         )
+    if FOUND:
+        _, given = output._policy.together(op, [output, given])
     return given
 
 

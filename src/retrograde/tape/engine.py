@@ -25,6 +25,7 @@ import numpy as np
 from .._errors import FreedGraphError, GradError, MutationError
 from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
+from ..backend.devices import CROSSED
 from ..backend.numpy import FLOAT_ERRORS, IGNORED, Silent
 from ..core import large
 from ..core import value as values
@@ -149,6 +150,8 @@ class Run:
                     for part, (shape, dtype) in zip(g, node.outs)]  # fmt: skip
             self.filled.extend(part for part in made if part is not None)
             g = [own if part is None else part for own, part in zip(made, g)]
+        if OBSERVERS:
+            g = [*map(_in_memory, g)] if type(g) is list else _in_memory(g)
         hooked = self.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
@@ -383,7 +386,7 @@ def run(
     passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
     if (
         inputs is None and len(roots) == 1 and type(gradients[0]) is _ndarray
-        and not (create_graph or level or stop or others or since or state.anomaly or OBSERVERS)
+        and not (create_graph or level or stop or others or since or state.anomaly or OBSERVERS or CROSSED)
     ):  # fmt: skip
         before = FLOAT_ERRORS.set(IGNORED)  # as `Silent` does it
         try:
@@ -401,7 +404,7 @@ def run(
         finally:
             FLOAT_ERRORS.reset(before)
         roots, gradients = _arrivals(arrived)
-    wrap = create_graph or (level != 0 and not is_tape(level))
+    wrap = create_graph or bool(CROSSED) or (level != 0 and not is_tape(level))
     for g in gradients:
         # Another library's arrays need no operators: rules compute with values around them.
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
@@ -808,6 +811,11 @@ def _lifted(this: Run, node: Node, a: Any, edge: Any) -> Any:
     return make(values.core_class, a, edge, this.level)
 
 
+def _in_memory(g: Any) -> Any:
+    """A cotangent for observers, who know values by their memory: NumPy's numbers have none of their own."""
+    return np.asarray(g) if isinstance(g, np.generic) else g
+
+
 def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
     """Keep the cotangent of a node's wanted outputs."""
     if type(g) is list:
@@ -821,6 +829,8 @@ def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
 def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
     g, hooks = grads.pop(leaf), leaf.hooks
+    if OBSERVERS:
+        g = _in_memory(g)
     if hooks is not None and not (
         this.policy.captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
     ):

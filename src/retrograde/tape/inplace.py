@@ -18,6 +18,7 @@ import numpy as np
 from .._errors import GradError, LevelError, ShapeError
 from .._state import LOOKED_AT, OBSERVERS, OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
 from ..backend import backend_of
+from ..backend.devices import FOUND
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -514,9 +515,13 @@ def _replace(op: str, target: Value, new: Value, recording: bool, start: int) ->
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
-    holder._a, holder._level = core._a, core._level
+    if FOUND:
+        target._policy.together(op, [target, new])
+    old, holder._a, holder._level = holder._a, core._a, core._level
+    if not isinstance(old, (Value, LevelArray)) and not backend_of(old).on_host(old):
+        mutation.note(old, now=start)  # of memory on a device, whatever was recorded with it before is out of date
     if recording:
-        holder._node = core._node
+        _commit([(holder, core._node)])
     if holder._outer is not None:
         outer, below, again = holder._outer
         assign(op, outer, values.as_value(type(outer)._result, below(holder)), start)
@@ -531,7 +536,8 @@ def _replace(op: str, target: Value, new: Value, recording: bool, start: int) ->
 def _take_anew(holder: Value) -> None:
     """Let the views of a value that got another array have its elements and its history."""
     for v, fresh in _anew(holder, values.as_core(holder)):
-        v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
+        v._a, v._level = fresh._a, fresh._level
+        _commit([(v, fresh._node)])
 
 
 def _lifted(holder: Value, level: int) -> bool:

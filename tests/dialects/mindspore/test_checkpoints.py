@@ -73,12 +73,13 @@ def test_what_is_appended_comes_back(tmp_path: Path) -> None:
 
 
 def test_pieces_of_one_tensor_are_joined(tmp_path: Path) -> None:
+    from retrograde.dialects._shared.wire import bytes_field, key
     from retrograde.dialects.mindspore.train import _checkpoint_format as wire
 
     whole = np.arange(6, dtype=np.float32).reshape(2, 3)
-    cut = wire._array(whole[:1]).replace(wire._key(1, 0) + b"\x01", wire._key(1, 0) + b"\x02", 1)
-    rest = wire._array(whole[1:]).replace(wire._key(1, 0) + b"\x01", wire._key(1, 0) + b"\x02", 1)
-    entries = [wire._bytes_field(1, wire._bytes_field(1, b"w") + wire._bytes_field(2, piece)) for piece in (cut, rest)]
+    cut = wire._array(whole[:1]).replace(key(1, 0) + b"\x01", key(1, 0) + b"\x02", 1)
+    rest = wire._array(whole[1:]).replace(key(1, 0) + b"\x01", key(1, 0) + b"\x02", 1)
+    entries = [bytes_field(1, bytes_field(1, b"w") + bytes_field(2, piece)) for piece in (cut, rest)]
     np.testing.assert_array_equal(wire.decode(b"".join(entries))["w"], whole)
 
 

@@ -246,3 +246,9 @@ def test_an_integral_over_distances_is_in_float32() -> None:
 def test_a_parameter_that_is_not_trained_takes_no_hook() -> None:
     with pytest.raises(RuntimeError, match="requires_grad"):
         Parameter(Tensor([1.0]), name="p", requires_grad=False).register_hook(lambda g: g)
+
+
+@pytest.mark.parametrize("cut", [{"atol": 2.0}, {"atol": 2.0, "rtol": 0.1}, {"atol": Tensor(2.0, ms.float32)}])
+def test_a_pseudo_inverse_counts_small_singular_values_as_zero(cut: dict[str, Any]) -> None:
+    found = ops.pinv(Tensor([[3.0, 1.0], [1.0, 2.0], [0.0, 0.5]], ms.float32), **cut)
+    np.testing.assert_allclose(found.asnumpy(), [[0.1972, 0.12293, 0.01716], [0.12465, 0.0777, 0.01085]], atol=1e-5)

@@ -319,7 +319,11 @@ def test_rarer_metrics(metric: Any, given: tuple[Any, ...], value: Any) -> None:
 
 def test_own_metrics_convert_their_data() -> None:
     class Own(train.Metric):
-        pass
+        def clear(self) -> None: ...
+
+        def update(self, *inputs: Any) -> None: ...
+
+        def eval(self) -> None: ...
 
     assert Own()._convert_data(Tensor([1.0])).tolist() == [1.0]
     assert type(train.get_metric_fn("roc")) is train.ROC

@@ -11,6 +11,9 @@ import numpy as np
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 
+ALL_AXES = tuple(tuple(range(n)) for n in range(65))
+"""All axes of a tensor, by their number, which is 64 at most."""
+
 
 def integer(op: str, name: str, n: Any) -> int:
     """An integer argument (a 0-d tensor counts as one); raises TypeError for anything else."""
@@ -62,7 +65,7 @@ def length_of(op: str, shape: Sequence[int], axis: int, error: type[Exception] =
 def axes_of(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
     """Axes as a sorted tuple of non-negative ints: all of them for None and for an empty sequence."""
     if axis is None:
-        return tuple(range(ndim))
+        return ALL_AXES[ndim]
     found = [axis_of(op, a, ndim, name) for a in integers(op, name, axis)]
     if len(set(found)) != len(found):
         raise ValueError(f"{op}: {name} {axis} names an axis twice")

@@ -26,6 +26,7 @@ _TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "None": ("None", lambda x: x is None),
     "number": ("a number", lambda x: isinstance(x, (float, int)) and not isinstance(x, bool)),
     "object": ("an object", lambda x: True),
+    "str": ("a string", lambda x: isinstance(x, str)),
     "pair": ("a pair", lambda x: isinstance(x, (list, tuple)) and len(x) >= 2),
 }
 """What types are called in clauses and in messages, and whether a value is of one."""

@@ -10,6 +10,10 @@ CPU_DEVICE = (1, 0)
 """What `__dlpack_device__` answers for the CPU."""
 
 
+CUDA_DEVICE = 2
+"""The kind of an NVIDIA device, the first of what `__dlpack_device__` answers there."""
+
+
 class _Exported:
     """A capsule of the DLPack protocol as the object that NumPy imports from."""
 

@@ -72,11 +72,14 @@ def home(cls: Any) -> tuple[str, str, str] | None:
 
 
 def example(cls: Any, dialect: str, package: str, name: str) -> str:
-    """The example of a class: of an optimiser a step, of a layer what it takes and the shape of what it gives."""
+    """The example of a class: of an optimiser a step, of a schedule a rate, of a layer what it takes and the shape of what it
+    gives."""
     from . import vocabulary
 
-    steps = any(base.__name__ == "Optimizer" for base in cls.__mro__)
-    lines = (vocabulary.optimiser if steps else vocabulary.layer)(dialect, package, name)
+    steps, scheduled = (any(c.__name__ == base for c in cls.__mro__) for base in ("Optimizer", "LRScheduler"))
+    scheduled |= package == "nn" and "_row" in vars(cls) and hasattr(cls._row, "closed")
+    kind = vocabulary.optimiser if steps else vocabulary.schedule if scheduled else vocabulary.layer
+    lines = kind(dialect, package, name)
     text = "\n".join([f">>> from retrograde.dialects import {dialect}", *lines]) if lines else ""
     return text and f"Example:\n\n{text}"
 

@@ -98,15 +98,10 @@ class Builders:
     """
 
     def __init__(
-        self,
-        *,
-        single: Callable[[str, Any, Any], Any],
-        pair: Callable[[str, Any, Any, Any], tuple[Any, Any]],
-        check_cast: Callable[[str, Any, Any], bool | None],
-        parameters: tuple[str, str] = ("x", "y"),
-        one: str | None = None,
-        rest: str = "",
-    ) -> None:
+        self, *, single: Callable[[str, Any, Any], Any], pair: Callable[[str, Any, Any, Any], tuple[Any, Any]],
+        check_cast: Callable[[str, Any, Any], bool | None], parameters: tuple[str, str] = ("x", "y"), one: str | None =
+        None, rest: str = "",
+    ) -> None:  # fmt: skip
         self._check_cast = check_cast
         self._scope: dict[str, Any] = {
             "Value": Value, "ndarray": _ndarray, "constant": constant, "single": single, "pair": pair,

@@ -7,7 +7,7 @@ outputs, the input boundary those of the inputs.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from ...core.value import Value
@@ -40,6 +40,30 @@ def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any], kin
     if prepend:
         table.move_to_end(plain.id, last=False)
     return handle
+
+
+def before_forward(
+    module: Any, hooks: Iterable[tuple[Any, Any]], named: Container[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The arguments of a module's call after its pre-hooks, which come with their keys; those of `named` take keyword arguments
+    too."""
+    for key, hook in hooks:
+        result = hook(module, args, kwargs) if key in named else hook(module, args)
+        if result is None:
+            continue
+        if key not in named:
+            args = result if isinstance(result, tuple) else (result,)
+        elif isinstance(result, tuple) and len(result) == 2:
+            args, kwargs = result
+        else:
+            raise RuntimeError("a forward pre-hook with kwargs must return None or a pair (args, kwargs)")
+    return args, kwargs
+
+
+def after_forward(module: Any, hook: Any, with_kwargs: bool, args: Any, kwargs: Any, output: Any) -> Any:
+    """The output of a module's call after a forward hook."""
+    found = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+    return output if found is None else found
 
 
 def _pass(name: str, tensors: list[Any], on_backward: Callable[[Gradients], Gradients]) -> list[Any]:

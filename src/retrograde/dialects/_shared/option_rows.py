@@ -211,7 +211,7 @@ class Row:
     def _constructor(self) -> tuple[str, dict[str, Any]]:
         further = parameters(self.options).kwarg
         given = ", ".join([f"{n!r}: {n}" for n in self.names] + ([f"**{further.arg}"] if further else []))
-        head = f"def __init__(self{self.options and ', '}{_annotated(self.options, self.kind.types)}) -> None:"
+        head = f"def __init__(self{self.options and ', '}{annotated(self.options, self.kind.types)}) -> None:"
         return f"{head}\n    self._set_up(_row, {{{given}}})", {**self.scope, "_row": self}
 
     def _text(self, method: str) -> tuple[str, dict[str, Any]]:
@@ -313,7 +313,7 @@ def _states(text: str) -> list[State]:
     return found
 
 
-def _annotated(options: str, types: Mapping[str, str]) -> str:
+def annotated(options: str, types: Mapping[str, str]) -> str:
     """The text of parameters, those without an annotation with the type of their name, or of their default."""
     given = parameters(options)
     defaults = {a.arg: d for a, d in zip(reversed(given.args), reversed(given.defaults))}

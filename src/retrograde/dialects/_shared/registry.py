@@ -99,6 +99,14 @@ class Registry:
         method.__doc__ = f"`{name[:-1]}` written into this tensor; returns it."
         return method
 
+    def offered(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """What the module offers for a function that has been registered: with `out=` and second names."""
+        return self.functions[f.__name__]  # type: ignore[no-any-return]
+
+    def in_place(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The in-place method of a function that has been registered."""
+        return self.methods[f.__name__ + "_"]  # type: ignore[no-any-return]
+
     def with_out(self, name: str, f: F, own: dict[str, str] | None = None) -> F:
         """The function with `out=`: the result is written there, history and all, and `out` returned."""
         write_out = self._write_out

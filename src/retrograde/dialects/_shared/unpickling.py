@@ -111,12 +111,9 @@ class Machine:
     remedy = "save a state_dict"
 
     def __init__(
-        self,
-        stream: IO[bytes],
-        constants: Mapping[str, Any] | None = None,
-        functions: Mapping[str, Callable[..., Any]] | None = None,
-        budget: Budget | None = None,
-    ) -> None:
+        self, stream: IO[bytes], constants: Mapping[str, Any] | None = None, functions: Mapping[str, Callable[..., Any]]
+        | None = None, budget: Budget | None = None,
+    ) -> None:  # fmt: skip
         self._stream = stream
         self._end = stream_size(stream)
         self._budget = budget if budget is not None else Budget(self.op, self._end)

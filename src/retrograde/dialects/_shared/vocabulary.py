@@ -223,6 +223,11 @@ zero_infinity: whether infinite losses count as 0
 # zeros, `j`: of integer ones; anything else is an expression, in which {p} is the package and {t} makes a tensor. The result is
 # its shape; `[0]`: that of the first of several.
 _LAYERS = """
+Sequential | {p}.Linear(3, 8), {p}.ReLU() | 4 3 | 4 8
+SequentialCell | {p}.Dense(3, 8), {p}.ReLU() | 4 3 | 4 8
+BiRNN | {p}.GRUCell(3, 8), {p}.GRUCell(3, 8) | 2 5 3 | [0]2 5 16
+WithLossCell | {p}.Dense(3, 2), {p}.MSELoss() | 4 3, 4 2 |
+WithEvalCell | {p}.Dense(3, 2), {p}.MSELoss() | 4 3, 4 2 | [1]4 2
 ReLU ReLU6 ELU CELU SELU GELU SiLU Swish Mish Sigmoid LogSigmoid Tanh Tanhshrink Softsign Softplus | | 2 3 | 2 3
 Softshrink Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU RReLU PReLU Identity ThresholdedReLU | | 2 3 | 2 3
 HShrink HSigmoid HSwish FastGelu SeLU | | 2 3 | 2 3
@@ -377,6 +382,31 @@ mindspore.nn.AdaFactor | scale_parameter=False, relative_step=False
 torch.LBFGS SparseAdam LARS Optimizer | none
 """
 
+# Schedules: the options, where the first rate is 0.1, and the rate after two epochs (or of step 2).
+_SCHEDULES = """
+ConstantLR | factor=0.5 | 0.05
+LinearLR | total_iters=4 | 0.066667
+paddle.LinearLR | learning_rate=0.1, total_steps=4 | 0.066667
+StepLR StepDecay | step_size=2, gamma=0.5 | 0.05
+MultiStepLR MultiStepDecay | milestones=[1, 2], gamma=0.5 | 0.025
+ExponentialLR ExponentialDecay | gamma=0.5 | 0.025
+MultiplicativeLR MultiplicativeDecay | lr_lambda=lambda epoch: 0.5 | 0.025
+LambdaDecay | lr_lambda=lambda epoch: 0.5**epoch | 0.025
+PolynomialLR | total_iters=4 | 0.05
+PolynomialDecay | decay_steps=4 | 0.05005
+CosineAnnealingLR CosineAnnealingDecay | T_max=4 | 0.05
+NaturalExpDecay | gamma=0.5 | 0.036788
+InverseTimeDecay | gamma=0.5 | 0.05
+paddle.NoamDecay | d_model=64, warmup_steps=4 | 0.03125
+paddle.PiecewiseDecay | boundaries=[1, 2], values=[0.1, 0.05, 0.025] | 0.025
+mindspore.nn.ExponentialDecayLR | 0.1, decay_rate=0.5, decay_steps=2 | 0.05
+mindspore.nn.NaturalExpDecayLR | 0.1, decay_rate=0.5, decay_steps=2 | 0.036788
+mindspore.nn.InverseDecayLR | 0.1, decay_rate=0.5, decay_steps=2 | 0.066667
+mindspore.nn.CosineDecayLR | 0.0, 0.1, decay_steps=4 | 0.05
+mindspore.nn.PolynomialDecayLR | 0.1, 0.01, decay_steps=4, power=1.0 | 0.055
+mindspore.nn.WarmUpLR | 0.1, warmup_steps=4 | 0.05
+"""
+
 
 @functools.cache
 def _options() -> dict[str, list[tuple[str, str]]]:
@@ -501,6 +531,26 @@ def optimiser(dialect: str, package: str, name: str) -> list[str]:
         ">>> bool((x * x).sum() < 9)",
         "True",
     ]
+
+
+def schedule(dialect: str, package: str, name: str) -> list[str]:
+    """The lines of a schedule's example: the rate after two epochs, or of step 2 where it is a function of the step."""
+    options, rate, _ = _row(_SCHEDULES, dialect, package, name)
+    call = f">>> schedule = {dialect}.{package}.{name}"
+    if package == "nn":
+        return [f"{call}({options})", ">>> round(float(schedule(mindspore.Tensor(2))), 6)", rate]
+    step = [">>> for epoch in range(2):", "...     schedule.step()"]
+    if dialect == "paddle":
+        first = "" if options.startswith(("learning_rate", "d_model", "boundaries")) else "learning_rate=0.1, "
+        return [f"{call}({first}{options})", *step, ">>> round(schedule(), 6)", rate]
+    if dialect == "torch":
+        made = ">>> optimizer = torch.optim.SGD([torch.ones(3, requires_grad=True)], lr=0.1)"
+        step = [*step[:1], "...     optimizer.step()", *step[1:]]
+    else:
+        made = (
+            '>>> optimizer = mindspore.experimental.optim.SGD([mindspore.Parameter(mindspore.ops.ones(3), name="x")], lr=0.1)'
+        )
+    return [made, f"{call}(optimizer, {options})", *step, ">>> round(float(schedule.get_last_lr()[0]), 6)", rate]
 
 
 def function(dialect: str, package: str, name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...ops import structural as st
 from .._shared.axes import axis_of, length_of
 from .._shared.elementwise import constant
 from ._api import api, row
+from ._arguments import function, number
 from ._dtype import FROM_NUMPY, as_dtype, float32
 from ._promote import BUILD, FLOATING, REAL, single, tensor_argument, to_dtype
 from ._stream import generator as global_stream
@@ -83,23 +85,11 @@ def hardswish(input: Any) -> Any:
     return _cut("hardswish", input, lambda x: x * sel.clip(x + 3.0, low=0, high=6) * (1 / 6))
 
 
-def _bound(op: str, lambd: Any) -> float:
-    if isinstance(lambd, bool) or not isinstance(lambd, (int, float)):
-        raise TypeError(f"{op}: lambd must be a float, got {type(lambd).__name__}")
-    return float(lambd)
-
-
-@api()
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """0 where |x| <= lambd, x elsewhere."""
-    return act.hardshrink(single("hardshrink", input, FLOATING), bound=_bound("hardshrink", lambd))
-
-
-@api("softshrink", method=False)
-@api("soft_shrink")
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """0 where |x| <= lambd, x moved towards 0 by lambd elsewhere."""
-    return act.softshrink(single("softshrink", input, FLOATING), bound=_bound("softshrink", lambd))
+hardshrink = function("hardshrink", "input: Floating, lambd: Float = 0.5", act.hardshrink, "0 where |x| <= lambd, x elsewhere.",
+    called={"lambd": "bound"})  # fmt: skip
+softshrink = function("softshrink", "input: Floating, lambd: Float = 0.5", act.softshrink,
+    "0 where |x| <= lambd, x moved towards 0 by lambd elsewhere.", called={"lambd": "bound"}, method=False)  # fmt: skip
+api("soft_shrink")(softshrink)
 
 
 @api(method=False)
@@ -109,17 +99,9 @@ def tanhshrink(input: Any) -> Any:
     return x - ew.tanh(x)
 
 
-@api(method=False)
-def softsign(x: Any) -> Any:
-    """x / (1 + |x|)."""
-    x = single("softsign", x, FLOATING)
-    return x / (ew.absolute(x) + 1.0)
-
-
-@api(method=False)
-def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> Any:
-    """log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold."""
-    return act.softplus(single("softplus", input, FLOATING), beta=float(beta), threshold=float(threshold))
+softsign = function("softsign", "x: Floating", lambda x: x / (ew.absolute(x) + 1.0), "x / (1 + |x|).", method=False)
+softplus = function("softplus", "input: Floating, beta: float = 1, threshold: float = 20", act.softplus,
+    "log(1 + exp(beta x)) / beta, and x itself where beta x is above the threshold.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -131,23 +113,13 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return act.gelu(x) if approximate == "none" else act.gelu_tanh(x)
 
 
-@api("fast_gelu", method=False)
-def fast_gelu(x: Any) -> Any:
-    """x sigmoid(1.702 x)."""
-    x = single("fast_gelu", x, FLOATING)
-    return x * act.sigmoid(x * 1.702)
-
-
-def _number(op: str, name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{op}: {name} must be a float, got {type(value).__name__}")
-    return float(value)
+fast_gelu = function("fast_gelu", "x: Floating", lambda x: x * act.sigmoid(x * 1.702), "x sigmoid(1.702 x).", method=False)
 
 
 @api(method=False)
 def elu(input_x: Any, alpha: float = 1.0) -> Any:
     """x above 0, exp(x) - 1 below; raises ValueError for an alpha other than 1."""
-    if _number("elu", "alpha", alpha) != 1:
+    if number("elu", "alpha", alpha) != 1:
         raise ValueError(f"elu: alpha must be 1.0, got {alpha}; use nn.CELU or mint.nn.functional.elu for others")
     return elu_of(single("elu", input_x, FLOATING), 1.0)
 
@@ -157,16 +129,15 @@ def elu_of(x: Any, alpha: float) -> Any:
     return act.elu(x, alpha=alpha, scale=1.0, input_scale=1.0)
 
 
-@api(method=False)
-def selu(input_x: Any) -> Any:
-    """The scaled exponential linear unit."""
-    return act.elu(single("selu", input_x, FLOATING), alpha=_SELU_ALPHA, scale=_SELU_SCALE, input_scale=1.0)
+selu = function("selu", "input_x: Floating",
+    functools.partial(act.elu, alpha=_SELU_ALPHA, scale=_SELU_SCALE, input_scale=1.0),
+    "The scaled exponential linear unit.", method=False)  # fmt: skip
 
 
 @api(method=False)
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """x above 0, alpha (exp(x / alpha) - 1) below."""
-    if not _number("celu", "alpha", alpha):
+    if not number("celu", "alpha", alpha):
         raise ValueError("celu: alpha must not be 0")
     return act.celu(single("celu", x, FLOATING), alpha=float(alpha))
 
@@ -174,7 +145,7 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
 @api(method=False)
 def leaky_relu(input: Any, alpha: float = 0.2) -> Any:
     """x above 0, alpha x below; the derivative at 0 is the mean of both."""
-    slope = _number("leaky_relu", "alpha", alpha)
+    slope = number("leaky_relu", "alpha", alpha)
     return act.leaky_relu(single("leaky_relu", input, REAL), slope=slope, at_kink=(1 + slope) / 2)
 
 
@@ -194,11 +165,8 @@ def prelu(input: Any, weight: Any) -> Any:
     return act.prelu(x, weight)
 
 
-@api(method=False)
-def threshold(input: Any, thr: Any, value: Any) -> Any:
-    """x above the threshold, `value` elsewhere."""
-    return act.threshold(single("threshold", input, "x..x"), threshold=_number("threshold", "thr", thr),
-                         value=_number("threshold", "value", value))  # fmt: skip
+threshold = function("threshold", "input: Ordered, thr: Float, value: Float", act.threshold,
+    "x above the threshold, `value` elsewhere.", called={"thr": "threshold"}, method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -285,9 +253,7 @@ def constant_like(array: np.ndarray) -> Any:
 @api(method=False)
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Any:
     """x above 0, below it x times a random factor in [lower, upper)."""
-    from ...ops.activation import prelu
-
     x = single("rrelu", input, FLOATING)
     if not 0 <= lower <= upper <= 1:
         raise ValueError(f"rrelu: wanted 0 <= lower <= upper <= 1, got {lower} and {upper}")
-    return prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))
+    return act.prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))

@@ -17,7 +17,6 @@ from ...ops import contraction
 from ...ops import elementwise as ew
 from .._shared.elementwise import constant
 from . import _zero_division as zero_division
-from ._api import FUNCTIONS as _functions
 from ._api import METHODS, api, row
 from ._data import data_array
 from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, same_dtype, settle, tensor_argument, to_dtype
@@ -25,6 +24,8 @@ from ._tensor import Tensor, from_array
 
 Function = Callable[..., Any]
 _ndarray = np.ndarray
+_XY, _OF_DIVISION = {"x": "input", "y": "other"}, {"dividend": "input", "divisor": "other"}
+"""Second names of operands."""
 _bind_power_by = ew.power_by.prim.bind  # type: ignore[attr-defined]
 
 # ------------------------------------------------------------------------------------------ functions
@@ -42,19 +43,25 @@ def sub(input: Any, other: Any) -> Any:
     return _subtract(input, other)
 
 
-mul = api("mul", "multiply")(BUILD.binary("mul", ew.multiply, ANY, fast="fiu"))
+mul = BUILD.binary("mul", ew.multiply, ANY, fast="fiu")
+api("mul", in_place=True)(mul)
+api("multiply")(mul)
+api("tensor_mul", "tensor_muls", method=False)(mul)
 div = BUILD.binary("div", ew.divide, FLOAT)
 _floor_divide = BUILD.binary("floor_divide", ew.floor_divide, ANY, fast="f")
 _modulo = BUILD.binary("floor_mod", ew.modulo, NUMBER, fast="f")
 
 
-@api("floor_div", "floor_divide", seconds={"x": "input", "y": "other"})
+@api("floor_div", seconds=_XY)
+@api("floor_divide", in_place=True, seconds=_XY)
+@api("tensor_floordiv", "floordiv", method=False, seconds=_XY)
 def floor_div(input: Any, other: Any) -> Any:
     """`input / other` rounded down, elementwise."""
     return zero_division.quotient(_floor_divide(input, other), input, other)
 
 
-@api(seconds={"x": "input", "y": "other"})
+@api(seconds=_XY)
+@api("tensor_mod", "floormod", method=False, seconds=_XY)
 def floor_mod(input: Any, other: Any) -> Any:
     """What `input / other` rounded down leaves, elementwise; it has the sign of `other`."""
     return zero_division.lost(_modulo(input, other), input, other)
@@ -75,6 +82,7 @@ def _power(name: str, input: Any, exponent: Any) -> Any:
 
 pow = row("pow", lambda input, exponent: _power("pow", input, exponent),
     "`input` to the power of `exponent`, elementwise; one of them may be a number.")  # fmt: skip
+api("tensor_pow", "pows", method=False)(pow)
 
 
 _matmul = contraction.matmul.prim.bind  # type: ignore[attr-defined]
@@ -114,6 +122,8 @@ for _names, _f in (
     ("less lt", less), ("less_equal le", less_equal),
 ):  # fmt: skip
     api(*_names.split())(_f)
+for _name, _f in (("tensor_lt", less), ("tensor_le", less_equal), ("tensor_gt", greater), ("tensor_ge", greater_equal)):
+    api(_name, method=False)(_f)
 
 bitwise_and = api("bitwise_and")(BUILD.binary("bitwise_and", cmp.bitwise_and, "..xx", fast="iu"))
 bitwise_or = api("bitwise_or")(BUILD.binary("bitwise_or", cmp.bitwise_or, "..xx", fast="iu"))
@@ -138,15 +148,18 @@ def _scaled(name: str, plain: Function, op: Any, input: Any, other: Any, alpha: 
 
 add_ext = row("add", lambda input, other, *, alpha=1: _scaled("add", add, ew.add_scaled, input, other, alpha),
     "`input + alpha * other`, elementwise.", in_place=True)  # fmt: skip
+api("tensor_add", "hyper_add", method=False)(add_ext)
 
 
 @api("sub", "subtract", in_place=True)
+@api("tensor_sub", method=False)
 def sub_ext(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`, elementwise."""
     return _scaled("sub", sub, ew.subtract_scaled, input, other, alpha)
 
 
-@api("div", "divide", "true_divide", in_place=True, seconds={"dividend": "input", "divisor": "other"})
+@api("div", "divide", "true_divide", in_place=True, seconds=_OF_DIVISION)
+@api("tensor_div", method=False, seconds=_OF_DIVISION)
 def div_ext(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """`input / other`, elementwise; rounded towards zero ("trunc") or down ("floor") if asked."""
     if rounding_mode is None:
@@ -157,6 +170,8 @@ def div_ext(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         return zero_division.lost(ew.trunc_divide(*pair("div", input, other, ANY)), input, other)
     raise ValueError(f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
 
+
+sub_ext.__name__, div_ext.__name__ = "sub", "div"
 
 # ------------------------------------------------------------------------------------------ operators
 
@@ -241,12 +256,8 @@ for _symbol, _f in (("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xo
     METHODS[f"__r{_symbol}__"] = _reflected(_symbol, _f, getattr(np, f"bitwise_{_symbol}"))
 for _symbol, _f in (("lt", less), ("le", less_equal), ("gt", greater), ("ge", greater_equal)):
     METHODS[f"__{_symbol}__"] = _operator(_symbol, _f)
-def _rounded(self: Any, ndigits: int | None = None) -> Any:
-    """`round(x)`, to even where two are equally near."""
-    return _functions["round"](self) if ndigits is None else _functions["round"](self, decimals=ndigits)
 
-
-METHODS.update(__round__=_rounded, __neg__=neg, __abs__=absolute, __invert__=logical_not, __pos__=lambda self: self)
+METHODS.update(__neg__=neg, __abs__=absolute, __invert__=logical_not, __pos__=lambda self: self)
 
 
 def _equality(f: Function, otherwise: bool) -> Function:

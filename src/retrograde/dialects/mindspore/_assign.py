@@ -11,6 +11,7 @@ from ..._state import is_grad_enabled
 from ...core.value import Value, detached, dtype_of, make, shape_of
 from ...ops.structural import broadcast_to, cast, copy
 from ...tape import inplace, mutation
+from .._shared.registry import defined
 from ._api import api
 from ._arithmetic import add, sub
 from ._data import data_array
@@ -61,17 +62,15 @@ def assign(variable: Any, value: Any) -> Any:
     return make(Tensor, target._a, target._node, target._level) if isinstance(target, Parameter) else target
 
 
-def _updating(name: str, f: Callable[[Any, Any], Any]) -> None:
+def _updating(name: str, f: Callable[[Any, Any], Any]) -> Any:
     def update(variable: Any, value: Any) -> Any:
         return written(name, variable, f(tensor_argument(name, variable, "variable"), value))
 
-    update.__name__ = update.__qualname__ = name
-    update.__doc__ = f"`variable {'+' if name.endswith('add') else '-'} value`, written into a Parameter or tensor."
-    api(method=False)(update)
+    sign = "+" if name.endswith("add") else "-"
+    return api(method=False)(defined(name, update, f"`variable {sign} value`, written into a Parameter or tensor."))
 
 
-_updating("assign_add", add)
-_updating("assign_sub", sub)
+assign_add, assign_sub = _updating("assign_add", add), _updating("assign_sub", sub)
 
 
 @api(function=False)

@@ -18,6 +18,7 @@ from .._shared.elementwise import constant
 from .._shared.registry import defined
 from . import _zero_division as zero_division
 from ._api import api, row
+from ._arguments import function
 from ._arithmetic import div, mul, pow, sub
 from ._dtype import FROM_NUMPY, float64
 from ._promote import (
@@ -93,7 +94,7 @@ def _rest(name: str, quotient: Callable[[Any, Any], Any], whole: Any) -> Functio
 
 
 fmod = api("fmod")(_rest("fmod", lambda x, y: sel.trunc(ew.divide(x, y)), ew.fmod))
-remainder = api("remainder")(_rest("remainder", ew.floor_divide, ew.remainder))
+remainder = api("remainder", in_place=True)(_rest("remainder", ew.floor_divide, ew.remainder))
 
 
 def _logical(name: str, op: Any) -> Function:
@@ -175,12 +176,8 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5) -> Any:
     return cmp.less(ew.absolute(sub(x, y)), float(tolerance))
 
 
-@api()
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether |input - other| <= atol + rtol |other|, elementwise; both of one dtype."""
-    x, y = tensor_argument("isclose", input), tensor_argument("isclose", other, "other")
-    same_dtype("isclose", x, y)
-    return cmp.isclose(x, y, rtol=float(rtol), atol=float(atol), equal_nan=bool(equal_nan))
+isclose = function("isclose", "input: Tensor, other: Same, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False",
+    cmp.isclose, "Whether |input - other| <= atol + rtol |other|, elementwise; both of one dtype.")  # fmt: skip
 
 
 @api(function=False)

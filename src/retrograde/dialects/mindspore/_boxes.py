@@ -12,8 +12,8 @@ from ...ops import elementwise as ew
 from ...ops import structural as st
 from ...ops.indexing import take
 from .._shared.axes import integers
-from ._api import FUNCTIONS, api
-from ._api import FUNCTIONS as F
+from . import _activations, _binary, _gather, _joining, _reductions, _resample
+from ._api import api
 from ._promote import FLOATING, single, tensor_argument
 from ._tensor import from_array
 
@@ -43,7 +43,7 @@ def bounding_box_encode(
     op = "bounding_box_encode"
     a, b = _boxes(op, anchor_box, "anchor_box"), _boxes(op, groundtruth_box, "groundtruth_box")
     (middle, size), (wanted, wanted_size) = _sides(a), _sides(b)
-    moves = F["cat"](((wanted - middle) / size, ew.log(wanted_size / size)), 1)
+    moves = _joining.cat(((wanted - middle) / size, ew.log(wanted_size / size)), 1)
     return (moves - from_array(np.asarray(means, dtype_of(moves)))) / from_array(np.asarray(stds, dtype_of(moves)))
 
 
@@ -56,14 +56,14 @@ def bounding_box_decode(
     d = d * from_array(np.asarray(stds, dtype_of(d))) + from_array(np.asarray(means, dtype_of(d)))
     most = abs(float(np.log(wh_ratio_clip)))
     middle, size = _sides(a)
-    middle, size = middle + size * d[:, :2], size * ew.exp(F["clamp"](d[:, 2:], -most, most))
+    middle, size = middle + size * d[:, :2], size * ew.exp(_binary.clamp(d[:, 2:], -most, most))
     height, width = integers("bounding_box_decode", "max_shape", max_shape)[:2]
     ends = []
     for k, last in enumerate((width, height)):
         half = size[:, k] * 0.5 - 0.5
-        ends.append([F["clamp"](middle[:, k] + sign * half, 0, last) for sign in (-1.0, 1.0)])
+        ends.append([_binary.clamp(middle[:, k] + sign * half, 0, last) for sign in (-1.0, 1.0)])
     (x0, x1), (y0, y1) = ends
-    return F["stack"]((x0, y0, x1, y1), 1)
+    return _joining.stack((x0, y0, x1, y1), 1)
 
 
 @api(method=False)
@@ -174,7 +174,7 @@ def crop_and_resize(
     inside = (ys >= 0) & (ys <= x.shape[1] - 1) & (xs >= 0) & (xs <= x.shape[2] - 1)
     ys, xs = (np.round(v) if method == "nearest" else v for v in np.broadcast_arrays(ys, xs))
     found = _sampled(x, np.broadcast_to(rows, ys.shape), np.where(inside, ys, 0), np.where(inside, xs, 0))
-    return F["where"](from_array(np.broadcast_to(inside[..., None], found.shape).copy()), found, float(extrapolation_value))
+    return _gather.where(from_array(np.broadcast_to(inside[..., None], found.shape).copy()), found, float(extrapolation_value))
 
 
 def _roi_align(x: Any, rois: Any, *, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int,
@@ -201,8 +201,8 @@ def _roi_align(x: Any, rois: Any, *, pooled_height: int, pooled_width: int, spat
         ys, xs = np.clip(ys, 0, h - 1), np.clip(xs, 0, w - 1)
         found = _sampled(image, np.full(ys.shape, int(row[0])), ys, xs) * from_array(inside[..., None].astype(dtype_of(x)))
         parts = st.reshape(found, shape=(pooled_height, counts[0], pooled_width, counts[1], x.shape[1]))
-        out.append(F["mean"](parts, (1, 3)))
-    return st.transpose(F["stack"](out, 0), axes=(0, 3, 1, 2))
+        out.append(_reductions.mean(parts, (1, 3)))
+    return st.transpose(_joining.stack(out, 0), axes=(0, 3, 1, 2))
 
 
 # ------------------------------------------------------------------------------------------ colours
@@ -253,7 +253,7 @@ def _adjust_saturation(images: Any, scale: Any) -> Any:
 
 def _adjust_contrast(images: Any, factor: Any) -> Any:
     x = single("AdjustContrastv2", images, FLOATING)
-    middle = F["mean"](x, (-3, -2), True)
+    middle = _reductions.mean(x, (-3, -2), True)
     return (x - middle) * float(_value("AdjustContrastv2", factor)) + middle
 
 
@@ -264,7 +264,7 @@ def _nearest(x: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
     x = single("ResizeNearestNeighborV2", x, FLOATING)
     out = integers("ResizeNearestNeighborV2", "size", size)
     if not align_corners:
-        return F["interpolate"](x, out, mode="nearest-exact" if half_pixel_centers else "nearest")
+        return _resample.interpolate(x, out, mode="nearest-exact" if half_pixel_centers else "nearest")
     for axis, (n, m) in enumerate(zip(x.shape[2:], out), 2):  # the first and last elements stay where they are
         x = take(x, np.round(np.arange(m) * ((n - 1) / max(m - 1, 1))).astype(np.int64), axis=axis)
     return x
@@ -272,12 +272,12 @@ def _nearest(x: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
 
 def _linear(x: Any, size: Any, *, coordinate_transformation_mode: str) -> Any:
     align = coordinate_transformation_mode == "align_corners"
-    return F["interpolate"](x, integers("ResizeLinear1D", "size", size), mode="linear", align_corners=align)
+    return _resample.interpolate(x, integers("ResizeLinear1D", "size", size), mode="linear", align_corners=align)
 
 
 def _upsampled(mode: str) -> Function:
     def run(x: Any, output_size: Any = None, scales: Any = None, *, align_corners: bool | None = None) -> Any:
-        return F["interpolate"](x, output_size, None if scales is None else tuple(scales), mode, align_corners)
+        return _resample.interpolate(x, output_size, None if scales is None else tuple(scales), mode, align_corners)
 
     return run
 
@@ -309,8 +309,8 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
     if mode not in ("iou", "iof"):
         raise ValueError(f"iou: mode must be 'iou' or 'iof', got {mode!r}")
     # As MindSpore counts: a box has its last pixel too.
-    low, high = FUNCTIONS["maximum"](a[None, :, :2], b[:, None, :2]), FUNCTIONS["minimum"](a[None, :, 2:], b[:, None, 2:])
-    sides = FUNCTIONS["relu"](high - low + 1.0)
+    low, high = _binary.maximum(a[None, :, :2], b[:, None, :2]), _binary.minimum(a[None, :, 2:], b[:, None, 2:])
+    sides = _activations.relu(high - low + 1.0)
     common = sides[..., 0] * sides[..., 1]
     first, second = ((x[:, 2] - x[:, 0] + 1.0) * (x[:, 3] - x[:, 1] + 1.0) for x in (a, b))
     return common / (first[None, :] + second[:, None] - common if mode == "iou" else second[:, None])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...backend import launch
+from .._shared.checks import check
 from ._api import near
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
@@ -112,8 +113,7 @@ def set_context(**kwargs: Any) -> None:
 
 def get_context(attr_key: str) -> Any:
     """The value of a global option; raises ValueError for one that there is not, TypeError for no string."""
-    if not isinstance(attr_key, str):
-        raise TypeError(f"get_context: the option's name must be a string, got {type(attr_key).__name__}")
+    check("get_context", "attr_key: str", locals())
     if attr_key not in _settings:
         raise ValueError(f"get_context: there is no option {attr_key!r}{near(attr_key, _settings)}")
     return _settings[attr_key]
@@ -136,8 +136,7 @@ def get_current_device() -> tuple[str, int]:
 
 def set_deterministic(deterministic: bool) -> None:
     """Ask for the same results in every run, which the CPU gives anyway; raises TypeError for no bool."""
-    if not isinstance(deterministic, bool):
-        raise TypeError(f"set_deterministic: wanted True or False, got {deterministic!r}")
+    check("set_deterministic", "deterministic: bool", locals())
     _settings["deterministic"] = "ON" if deterministic else "OFF"
 
 
@@ -211,10 +210,7 @@ SEEDED: list[Callable[[int], None]] = []
 
 def set_seed(seed: int) -> None:
     """Set the global seed, also that of `numpy.random`; raises TypeError for no int, ValueError for a negative one."""
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise TypeError(f"set_seed: wanted an int, got {type(seed).__name__}")
-    if seed < 0:
-        raise ValueError(f"set_seed: wanted a non-negative number, got {seed}")
+    check("set_seed", "seed: int >= 0", locals())
     np.random.seed(seed % 2**32)
     _seed[:] = [seed]
     for f in SEEDED:

@@ -9,6 +9,7 @@ import numpy as np
 from ...core.value import dtype_of, shape_of
 from ...ops import structural as st
 from ._api import api, row
+from ._arguments import function
 from ._dtype import as_dtype, only_dtype
 from ._promote import tensor_argument, to_dtype
 from ._tensor import from_array
@@ -48,10 +49,8 @@ def dim(self: Any) -> int:
     return self.ndim  # type: ignore[no-any-return]
 
 
-@api(method=False)
-def dyn_shape(input_x: Any) -> Any:
-    """The size along each axis as a tensor."""
-    return from_array(np.asarray(tensor_argument("dyn_shape", input_x).shape, np.int64))
+dyn_shape = function("dyn_shape", "input_x: Tensor", lambda x: from_array(np.asarray(x.shape, np.int64)),
+    "The size along each axis as a tensor.", method=False)  # fmt: skip
 
 dtype = row("dtype", lambda x: tensor_argument("dtype", x, "x").dtype, "The dtype of the elements.", method=False)
 
@@ -73,10 +72,8 @@ def _converted(x: Any, d: Any) -> Any:
     return st.reshape(x, shape=tuple(shape_of(x))) if dtype_of(x) == d.np else to_dtype(x, d)
 
 
-@api()
-def type_as(input: Any, other: Any) -> Any:
-    """The tensor in the dtype of another."""
-    return to_dtype(tensor_argument("type_as", input), tensor_argument("type_as", other, "other").dtype)
+type_as = function("type_as", "input: Tensor, other: Tensor", lambda x, y: to_dtype(x, y.dtype),
+    "The tensor in the dtype of another.")  # fmt: skip
 
 
 @api("to", function=False)
@@ -119,7 +116,8 @@ copy = row("copy clone", lambda self: st.copy(self),
 deepcopy = row("deepcopy", lambda input_x: st.copy(tensor_argument("deepcopy", input_x)),
     "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
 
-api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)))
+clone = row("clone", lambda input: st.copy(tensor_argument("clone", input)),
+    "The tensor in memory of its own; the gradient passes.", method=False)  # fmt: skip
 
 
 @api("contiguous", function=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ import numpy as np
 from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
+from .._shared.registry import defined
 from ._api import api, row
 from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64, only_dtype
 from ._promote import FLOATING, single, tensor_argument
 from ._tensor import Tensor, from_array
+
+Function = Callable[..., Any]
 
 
 def sizes(op: str, size: Any) -> tuple[int, ...]:
@@ -100,22 +104,19 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 fills = row("fills", lambda x, value: _like("fills", x, None, number(value)),
-    "One value in the shape and dtype of a tensor.", method=False)  # fmt: skip
+    "One value in the shape and dtype of a tensor.")  # fmt: skip
 fill_method = row("fill", lambda self, value: _like("fill", self, None, number(value)),
     "A tensor of one value in the shape and dtype of this one.", function=False)  # fmt: skip
 
 
-def _new(name: str, value: int) -> None:
+def _new(name: str, value: int) -> Function:
     def method(self: Any, size: Any, dtype: Any = None) -> Tensor:
         return _filled(sizes(name, size), value, _given(name, dtype, FROM_NUMPY[dtype_of(self)]))
 
-    method.__doc__ = f"A tensor of {value}s in this one's dtype."
-    api(name, function=False)(method)
+    return api(name, function=False)(defined(name, method, f"A tensor of {value}s in this one's dtype."))
 
 
-_new("new_zeros", 0)
-_new("new_empty", 0)
-_new("new_ones", 1)
+new_zeros, new_empty, new_ones = _new("new_zeros", 0), _new("new_empty", 0), _new("new_ones", 1)
 
 
 @api(function=False)

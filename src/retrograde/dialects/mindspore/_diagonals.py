@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +14,11 @@ from ...ops import structural as st
 from ...ops import triangular
 from ...tape import inplace
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, count, integer, integers, length_of
-from .._shared.registry import defined
-from ._api import FUNCTIONS, api
+from .._shared.axes import axis_of, count, integers, length_of
+from . import _gather
+from ._api import api, row
+from ._arguments import function, ranked
 from ._dtype import FROM_NUMPY, as_dtype, int64
-from ._matmul import _ranked
 from ._promote import tensor_argument
 from ._tensor import from_array
 
@@ -36,26 +37,13 @@ def diag(input: Any) -> Any:
     return out if x.ndim == 1 else st.reshape(out, shape=(*x.shape, *x.shape))
 
 
-@api("diagonal", method=False)
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """A diagonal of the matrices in two axes."""
-    x = tensor_argument("diagonal", input)
-    if x.ndim < 2:
-        raise ValueError(f"diagonal: wanted at least two axes, got shape {x.shape}")
-    a, b = axis_of("diagonal", dim1, x.ndim, "dim1"), axis_of("diagonal", dim2, x.ndim, "dim2")
-    return inplace.view(triangular.diagonal, x, offset=integer("diagonal", "offset", offset), axis1=a, axis2=b)
-
-
-@api("diagonal", function=False)
-def diagonal_method(self: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """A diagonal of the matrices in two axes."""
-    return diagonal(self, offset, axis1, axis2)
-
-
-@api("diagflat")
-def diagflat(input: Any, offset: int = 0) -> Any:
-    """The elements along a diagonal of a matrix."""
-    return nps.diagflat(tensor_argument("diagflat", input), integer("diagflat", "offset", offset))
+diagonal = function("diagonal", "input: Matrices, offset: Int = 0, dim1: Axis = 0, dim2: Axis = 1",
+    functools.partial(inplace.view, triangular.diagonal), "A diagonal of the matrices in two axes.", method=False,
+    called={"dim1": "axis1", "dim2": "axis2"})  # fmt: skip
+diagonal_method = row("diagonal", lambda self, offset=0, axis1=0, axis2=1: diagonal(self, offset, axis1, axis2),
+    "A diagonal of the matrices in two axes.", function=False)  # fmt: skip
+diagflat = function("diagflat", "input: Tensor, offset: Int = 0", nps.diagflat, "The elements along a diagonal of a matrix.",
+    called={"offset": "k"})  # fmt: skip
 
 
 @api(method=False)
@@ -71,19 +59,10 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     shape = tuple(size if i in (a, b) else next(rest) for i in range(n))
     return triangular.diagonal_embed(x, shape=shape, offset=offset, axis1=a, axis2=b)
 
-
-def _triangle(name: str, op: Any) -> Function:
-    def f(input: Any, diagonal: int = 0) -> Any:
-        x = tensor_argument(name, input)
-        if x.ndim < 2:
-            raise ValueError(f"{name}: wanted at least two axes, got shape {x.shape}")
-        return op(x, k=integer(name, "diagonal", diagonal))
-
-    return defined(name, f, f"The {'lower' if name == 'tril' else 'upper'} triangle of matrices, zeros elsewhere.")
-
-tril = api("tril")(_triangle("tril", triangular.tril))
-
-triu = api("triu")(_triangle("triu", triangular.triu))
+tril = function("tril", "input: Matrices, diagonal: Int = 0", triangular.tril,
+    "The lower triangle of matrices, zeros elsewhere.", called={"diagonal": "k"})  # fmt: skip
+triu = function("triu", "input: Matrices, diagonal: Int = 0", triangular.triu,
+    "The upper triangle of matrices, zeros elsewhere.", called={"diagonal": "k"})  # fmt: skip
 
 
 @api("trace", method=False)
@@ -166,7 +145,7 @@ def _number_of(value: Any) -> Any:
 
 
 def _chosen(there: np.ndarray, x: Any, other: Any) -> Any:
-    return FUNCTIONS["where"](from_array(np.broadcast_to(there, x.shape).copy()), x, other)
+    return _gather.where(from_array(np.broadcast_to(there, x.shape).copy()), x, other)
 
 
 @api(method=False)
@@ -220,7 +199,7 @@ def fill_diagonal(self: Any, fill_value: Any, wrap: bool = False) -> Any:
         raise ValueError(f"fill_diagonal: wanted at least two axes, got shape {self.shape}")
     places = np.zeros(self.shape, bool)
     np.fill_diagonal(places, True, wrap=wrap)
-    return FUNCTIONS["masked_fill"](self, from_array(places), fill_value)
+    return _gather.masked_fill(self, from_array(places), fill_value)
 
 
 @api("diagonal_scatter")
@@ -236,7 +215,5 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return x + triangular.diagonal_embed(change, shape=tuple(shape_of(x)), offset=offset, axis1=a, axis2=b)
 
 
-@api(method=False)
-def vander(x: Any, N: Any = None) -> Any:
-    """The powers of a vector, falling, as columns."""
-    return nps.vander(_ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N))
+vander = row("vander", lambda x, N=None: nps.vander(ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N)),
+    "The powers of a vector, falling, as columns.", method=False)  # fmt: skip

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core.value import dtype_of
 from ...learn.layers import dropout as drop
+from .._shared.spatial import of_axes
 from ._api import api
 from ._promote import FLOATING, single, tensor_argument
 from ._random import keep_mask
 from ._tensor import from_array
+
+Function = Callable[..., Any]
 
 
 def _rate(op: str, p: Any) -> float:
@@ -34,7 +38,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: Any = None)
     return drop.dropped(x, keep_mask(x.shape, p, seed), p)
 
 
-def _channel_dropout(name: str, axes: int) -> None:
+def _channel_dropout(name: str, axes: int) -> Function:
     def f(input: Any, p: float = 0.5, training: bool = True) -> Any:
         x = single(name, input, FLOATING)
         rate = _rate(name, p)
@@ -45,11 +49,13 @@ def _channel_dropout(name: str, axes: int) -> None:
         lead = x.shape[: x.ndim - axes]
         return drop.dropped(x, keep_mask((*lead, *(1,) * axes), rate, None), rate)
 
-    f.__doc__ = "Whole channels set to 0 with probability p, the others divided by 1 - p, in training."
-    api(name, method=False)(f)
+    return f
 
-for _axes in (1, 2, 3):
-    _channel_dropout(f"dropout{_axes}d", _axes)
+
+dropout1d, dropout2d, dropout3d = of_axes(
+    "dropout{}d", "Whole channels set to 0 with probability p, the others divided by 1 - p, in training.", _channel_dropout,
+    api(method=False),
+)  # fmt: skip
 
 
 def dropout_with_mask(x: Any, keep_prob: float, axes: int = 0) -> tuple[Any, Any]:

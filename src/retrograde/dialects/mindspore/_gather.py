@@ -17,7 +17,8 @@ from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
 from .._shared.registry import defined
-from ._api import FUNCTIONS, METHODS, api, row
+from . import _joining
+from ._api import api, row
 from ._assign import write, written
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
@@ -202,15 +203,16 @@ def _scatter_nd(name: str, how: str) -> Function:
             raise ValueError(f"{name}: indices must have at least one axis")
         return _scattered(name, x, _places(name, at, tuple(shape_of(x)), shape_of(at)[-1]), updates, how)
 
-    return defined(name, f, f"The tensor with updates ({how}) at places that the last axis of `indices` spells out.")
+    doc = f"The tensor with updates ({how}) at places that the last axis of `indices` spells out."
+    if how not in ("update", "add"):
+        api(f"scatter_{how}", function=False)(f)
+    return api(method=False)(defined(name, f, doc))
 
 
-TENSOR_SCATTER = {how: _scatter_nd(f"tensor_scatter_{how}", how) for how in
-                  ("update", "add", "sub", "mul", "div", "max", "min")}  # fmt: skip
-for _how, _f in TENSOR_SCATTER.items():
-    api(f"tensor_scatter_{_how}", method=False)(_f)
-    if _how in ("sub", "mul", "div", "max", "min"):
-        api(f"scatter_{_how}", function=False)(_f)
+tensor_scatter_update = _scatter_nd("tensor_scatter_update", "update")
+tensor_scatter_add, tensor_scatter_sub = _scatter_nd("tensor_scatter_add", "add"), _scatter_nd("tensor_scatter_sub", "sub")
+tensor_scatter_mul, tensor_scatter_div = _scatter_nd("tensor_scatter_mul", "mul"), _scatter_nd("tensor_scatter_div", "div")
+tensor_scatter_max, tensor_scatter_min = _scatter_nd("tensor_scatter_max", "max"), _scatter_nd("tensor_scatter_min", "min")
 
 
 def _scatter_into(name: str, how: str, nd: bool) -> Function:
@@ -264,7 +266,7 @@ def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int 
     return (ix.scatter if reduction == "none" else ix.scatter_add)(x, at, updates, axis=i)
 
 
-@api("scatter")
+@api("scatter", in_place=True)
 def scatter(input: Any, axis: int, index: Any, src: Any) -> Any:
     """The tensor with each element of `src` (or a number) written along an axis where its position says."""
     if not isinstance(src, Value):
@@ -276,13 +278,13 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Any:
     return tensor_scatter_elements(input, index, src, axis)
 
 
-@api("scatter_add", function=False)
+@api("scatter_add", function=False, in_place=True)
 def scatter_add_method(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`scatter_add(indices, updates)`: added at places; `scatter_add(dim, index, src)`: added along an axis."""
     if len(args) + len(kwargs) == 3 or "dim" in kwargs:
         dim, index, src = [*args, *(kwargs[k] for k in ("dim", "index", "src") if k in kwargs)]
         return tensor_scatter_elements(self, index, src, dim, "add")
-    return TENSOR_SCATTER["add"](self, *args, **kwargs)
+    return tensor_scatter_add(self, *args, **kwargs)
 
 
 @api(method=False)
@@ -303,7 +305,7 @@ def _index_added(x: Any, at: Any, y: Any, axis: int, alpha: Any) -> Any:
     return x + (added if alpha == 1 else added * alpha)
 
 
-@api("index_add", function=False)
+@api("index_add", function=False, in_place=True)
 def index_add_method(self: Any, dim: Any = None, index: Any = None, source: Any = None, *, alpha: Any = 1,
                      indices: Any = None, y: Any = None, axis: Any = None) -> Any:  # fmt: skip
     """The tensor with the slices of `source` added at positions along an axis."""
@@ -311,7 +313,7 @@ def index_add_method(self: Any, dim: Any = None, index: Any = None, source: Any 
                         source if y is None else y, dim if axis is None else axis, alpha)  # fmt: skip
 
 
-@api("index_fill")
+@api("index_fill", in_place=True)
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
     """The tensor with a number written at positions along an axis."""
     x = tensor_argument("index_fill", x, "x")
@@ -355,7 +357,7 @@ def inplace_sub(x: Any, v: Any, indices: Any) -> Any:
     return x - ix.take_add(v, at, shape=tuple(shape_of(x)), axis=0)
 
 
-@api("index_put", function=False)
+@api("index_put", function=False, in_place=True)
 def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """The tensor with values written (or added) where a tuple of index tensors says."""
     places = [positions("index_put", i) if dtype_of(i).kind != "b" else i for i in indices]
@@ -384,10 +386,8 @@ def where(condition: Any, input: Any, other: Any) -> Any:
     return sel.where(condition, to_dtype(input, d), to_dtype(other, d))
 
 
-@api("where", function=False)
-def where_method(self: Any, condition: Any, y: Any = None, other: Any = None) -> Any:
-    """This tensor where the condition is true, the other elsewhere."""
-    return where(condition, self, other if y is None else y)
+where_method = row("where", lambda self, condition, y=None, other=None: where(condition, self, other if y is None else y),
+    "This tensor where the condition is true, the other elsewhere.", function=False)  # fmt: skip
 
 
 @api(method=False)
@@ -440,7 +440,7 @@ def masked_select(input: Any, mask: Any) -> Any:
     return native_indexing.get(x, mask)
 
 
-@api("masked_scatter", function=False)
+@api("masked_scatter", function=False, in_place=True)
 def masked_scatter(self: Any, mask: Any, source: Any) -> Any:
     """The tensor with the elements of `source`, in order, written where the mask is true."""
     mask = _mask("masked_scatter", mask)
@@ -504,14 +504,14 @@ unsorted_segment_min = api("unsorted_segment_min")(_segments("unsorted_segment_m
 @api(function=False)
 def choose(self: Any, choices: Any, mode: str = "clip") -> Any:
     """For each number the element at its place of the choice that it names."""
-    parts = FUNCTIONS["stack"]([c if isinstance(c, Value) else from_array(np.asarray(c, np.float32)) for c in choices])
+    parts = _joining.stack([c if isinstance(c, Value) else from_array(np.asarray(c, np.float32)) for c in choices])
     at = np.asarray(self._concrete("choose")).astype(np.int64)
     count = parts.shape[0]
     at = np.clip(at, 0, count - 1) if mode == "clip" else at % count if mode == "wrap" else at
     if mode == "raise" and ((at < 0) | (at >= count)).any():
         raise ValueError(f"choose: a number is beyond the {count} choices")
     places = from_array(np.broadcast_to(at, parts.shape[1:]).copy())
-    return FUNCTIONS["gather_elements"](parts, 0, places[None])[0]
+    return gather_elements(parts, 0, places[None])[0]
 
 
 index = row("index", lambda self, indices: self[tuple(indices)],
@@ -524,5 +524,5 @@ def put_(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     flat = inplace.view(st.reshape, self, shape=(self.size,))
     values = st.reshape(source, shape=(source.size,))
     places = st.reshape(index, shape=(index.size,))
-    new = METHODS["index_put"](flat, (places,), values, accumulate)
+    new = index_put(flat, (places,), values, accumulate)
     return write("put_", self, st.reshape(new, shape=self.shape))

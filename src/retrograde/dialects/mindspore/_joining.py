@@ -13,12 +13,14 @@ from ...core.notation import joined_text
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...ops import triangular
+from ...ops.indexing import take
 from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers, length_of
 from .._shared.registry import aliases, defined
 from ._api import api, row
+from ._arguments import function
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -69,16 +71,16 @@ def stack(tensors: Any, axis: int = 0) -> Any:
     return st.stack(*parts, axis=axis_of("stack", axis, len(shape_of(parts[0])) + 1))
 
 
-for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
-    def _joiner(name: str) -> Function:
-        join = getattr(nps, "vstack" if name == "row_stack" else name)
+def _joiner(name: str, join: Function) -> Function:
+    def f(tensors: Any) -> Any:
+        return join(tensors_of(name, tensors))
 
-        def f(tensors: Any) -> Any:
-            return join(tensors_of(name, tensors))
+    doc = f"Tensors joined as NumPy's `{name}` does."
+    return api(method=False)(aliases(inputs="tensors")(defined(name, f, doc)))
 
-        return defined(name, f, f"Tensors joined as NumPy's `{name}` does.")
 
-    api(_name, method=False, seconds={"inputs": "tensors"})(_joiner(_name))
+hstack, vstack, dstack = _joiner("hstack", nps.hstack), _joiner("vstack", nps.vstack), _joiner("dstack", nps.dstack)
+column_stack, row_stack = _joiner("column_stack", nps.column_stack), _joiner("row_stack", nps.vstack)
 
 
 @api(method=False)
@@ -107,8 +109,6 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     x = tensor_argument("combinations", input)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.asarray(list(choose(range(length_of("combinations", shape_of(x), 0)), r)), np.int64).reshape(-1, r)
-    from ...ops.indexing import take
-
     return take(x, places, axis=0)
 
 
@@ -236,6 +236,8 @@ def slice_(input: Any, begin: Any, size: Any) -> Any:
     return st.getitem(x, index=tuple(index))
 
 
+slice_.__name__ = "slice"
+
 @api(method=False)
 def strided_slice(
     input_x: Any, begin: Any, end: Any, strides: Any, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
@@ -275,17 +277,9 @@ def _replaced(x: Any, index: tuple[Any, ...], src: Any, op: str) -> Any:
     return out
 
 
-@api("select_scatter")
-def select_scatter(input: Any, src: Any, axis: int, index: int) -> Any:
-    """The tensor with the slice at a position along an axis replaced."""
-    x = tensor_argument("select_scatter", input)
-    i = axis_of("select_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (integer("select_scatter", "index", index),), src, "select_scatter")
-
-
-@api("slice_scatter")
-def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    """The tensor with the elements from `start` to before `end` along an axis replaced."""
-    x = tensor_argument("slice_scatter", input)
-    i = axis_of("slice_scatter", axis, x.ndim)
-    return _replaced(x, (slice(None),) * i + (slice(start, end, step),), src, "slice_scatter")
+select_scatter = function("select_scatter", "input: Tensor, src, axis: Axis, index: Int",
+    lambda x, src, axis, index: _replaced(x, (slice(None),) * axis + (index,), src, "select_scatter"),
+    "The tensor with the slice at a position along an axis replaced.")  # fmt: skip
+slice_scatter = function("slice_scatter", "input: Tensor, src, axis: Axis = 0, start = None, end = None, step: int = 1",
+    lambda x, src, axis, start, end, step: _replaced(x, (slice(None),) * axis + (slice(start, end, step),), src, "slice_scatter"),
+    "The tensor with the elements from `start` to before `end` along an axis replaced.")  # fmt: skip

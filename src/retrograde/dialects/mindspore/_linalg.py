@@ -7,81 +7,64 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of
+from ...ops import elementwise as ew
+from ...ops import linalg as la
+from ...ops import linalg_factor as factor
+from ...ops import linalg_orthogonal as orthogonal
 from ...ops import structural as st
 from ...ops import triangular
 from ...tensor import linalg as native_linalg
-from .._shared.axes import integer
 from ._api import api, row
+from ._arguments import function, square
 from ._matmul import transposed
 from ._promote import FLOAT, FLOATING, single, tensor_argument
 from ._statistics import matrix_norm
 from ._tensor import from_array
 
-
-def _square(op: str, x: Any, name: str = "input", kinds: str = "xx..") -> Any:
-    x = single(op, x, kinds)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"{op}: {name} must be square matrices, got shape {x.shape}")
-    return x
-
-inverse = row("inverse", lambda input: native_linalg.inv(_square("inverse", input)),
+inverse = row("inverse", lambda input: native_linalg.inv(square("inverse", input)),
     "The inverse of matrices; raises RuntimeError for a singular one.")  # fmt: skip
 
-det = row("det matrix_determinant", lambda input: native_linalg.det(_square("det", input)),
+det = row("det matrix_determinant", lambda input: native_linalg.det(square("det", input)),
     "The determinant of matrices.")  # fmt: skip
 
-slogdet = row("slogdet log_matrix_determinant", lambda input: tuple(native_linalg.slogdet(_square("slogdet", input))),
+slogdet = row("slogdet log_matrix_determinant", lambda input: tuple(native_linalg.slogdet(square("slogdet", input))),
     "The sign of the determinant and the logarithm of its size.")  # fmt: skip
 
 
 @api()
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant."""
-    from ...ops.elementwise import log
-
-    return log(native_linalg.det(_square("logdet", input)))
+    return ew.log(native_linalg.det(square("logdet", input)))
 
 
-@api()
-def matrix_power(input: Any, n: int) -> Any:
-    """A power of matrices; a negative one of their inverse."""
-    return native_linalg.matrix_power(_square("matrix_power", input), integer("matrix_power", "n", n))
+matrix_power = function("matrix_power", "input: Square, n: Int", lambda x, n: native_linalg.matrix_power(x, n),
+    "A power of matrices; a negative one of their inverse.")  # fmt: skip
 
 
 @api(method=False)
 def matrix_exp(input: Any) -> Any:
     """The exponential of matrices."""
-    from ...ops.linalg import matrix_exp as primitive
-
-    return primitive(_square("matrix_exp", input))
+    return la.matrix_exp(square("matrix_exp", input))
 
 
-@api("cholesky")
-def cholesky(input_x: Any, upper: bool = False) -> Any:
-    """The Cholesky factor of positive definite matrices."""
-    return native_linalg.cholesky(_square("cholesky", input_x, "input_x"), upper=bool(upper))
+cholesky = function("cholesky", "input_x: Square, upper: bool = False", native_linalg.cholesky,
+    "The Cholesky factor of positive definite matrices.")  # fmt: skip
 
 
 @api("cholesky_inverse")
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Any:
     """The inverse of the matrices of which these are the Cholesky factors."""
-    from ...ops.linalg_factor import cholesky_inverse as primitive
-
-    return primitive(_square("cholesky_inverse", input_x, "input_x"), upper=bool(upper))
+    return factor.cholesky_inverse(square("cholesky_inverse", input_x, "input_x"), upper=bool(upper))
 
 
-@api("cholesky_solve")
-def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Any:
-    """The solution of A X = input, from the Cholesky factor of A."""
-    from ...ops.linalg_factor import cholesky_solve as primitive
-
-    return primitive(single("cholesky_solve", input, FLOATING), _square("cholesky_solve", input2), upper=bool(upper))
+cholesky_solve = function("cholesky_solve", "input: Floating, input2: Square, upper: bool = False", factor.cholesky_solve,
+    "The solution of A X = input, from the Cholesky factor of A.")  # fmt: skip
 
 
 @api(method=False)
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
     """The solution of matrix @ X = rhs."""
-    a = _square("matrix_solve", matrix, "matrix")
+    a = square("matrix_solve", matrix, "matrix")
     if adjoint:
         a = transposed(st.conj(a) if dtype_of(a).kind == "c" else a)
     b = tensor_argument("matrix_solve", rhs, "rhs")
@@ -93,15 +76,13 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
 @api("triangular_solve", function=False)
 def triangular_solve(self: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """The solution of A X = self for triangular A, and A."""
-    a = _square("triangular_solve", A, "A")
+    a = square("triangular_solve", A, "A")
     return solve_triangular(transposed(a) if transpose else a, self, upper != transpose, unitriangular), a
 
 
 def solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
     """The solution of a X = b, of which only a triangle is used."""
-    from ...ops.linalg import solve_triangular as primitive
-
-    return primitive(a, b, upper=bool(upper), left=True, unit=bool(unit))
+    return la.solve_triangular(a, b, upper=bool(upper), left=True, unit=bool(unit))
 
 
 @api("svd")
@@ -115,10 +96,10 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     u, s, vh = native_linalg.svd(x, full_matrices=bool(full_matrices))
     return s, u, transposed(st.conj(vh) if dtype_of(vh).kind == "c" else vh)
 
-eig = row("eig", lambda A: tuple(native_linalg.eig(_square("eig", A, "A"))),
+eig = row("eig", lambda A: tuple(native_linalg.eig(square("eig", A, "A"))),
     "The eigenvalues and eigenvectors of matrices.", method=False)  # fmt: skip
 
-eigvals = row("eigvals", lambda A: native_linalg.eigvals(_square("eigvals", A, "A")), "The eigenvalues of matrices.")
+eigvals = row("eigvals", lambda A: native_linalg.eigvals(square("eigvals", A, "A")), "The eigenvalues of matrices.")
 
 
 @api("qr", method=False)
@@ -136,14 +117,8 @@ qr_method = row("qr", lambda self, some=True: qr(self, "reduced" if some else "c
 def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """The pseudo-inverse; singular values up to max(atol, rtol s_max) count as 0."""
     x = single("pinv", x, "xx..")
-    if atol is None and not hermitian:
-        return native_linalg.pinv(x, rtol=rtol)
-    from ...ops.norms import pinv as primitive
-
-    n = max(x.shape[-2:])
-    low = np.asarray(0.0 if atol is None else atol, x.dtype.np)
-    relative = (0.0 if atol else n * np.finfo(x.dtype.np).eps) if rtol is None else rtol
-    return primitive(x, low, np.asarray(relative, x.dtype.np), hermitian=bool(hermitian))
+    rtol = 0.0 if rtol is None and atol else rtol
+    return la.pinv(x, atol=0.0 if atol is None else atol, rtol=rtol, hermitian=bool(hermitian))
 
 
 @api(method=False)
@@ -161,10 +136,8 @@ api("lstsq", function=False)(lambda self, A: lstsq(self, A))
 @api()
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """The solution of A X = b, from the LU factors of A."""
-    from ...ops.linalg_factor import lu_solve as primitive
-
     pivots = np.asarray(tensor_argument("lu_solve", LU_pivots, "LU_pivots")._concrete("lu_solve")) - 1  # as LAPACK counts
-    return primitive(_square("lu_solve", LU_data, "LU_data"), from_array(pivots), single("lu_solve", b, FLOATING),
+    return factor.lu_solve(square("lu_solve", LU_data, "LU_data"), from_array(pivots), single("lu_solve", b, FLOATING),
                      left=True, adjoint=False)  # fmt: skip
 
 
@@ -178,47 +151,27 @@ def cond(A: Any, p: Any = None) -> Any:
     return matrix_norm(x, p) * matrix_norm(inverse(x), p)
 
 
-@api("geqrf")
-def geqrf(input: Any) -> tuple[Any, Any]:
-    """The QR factors as LAPACK stores them: Householder vectors and their scales."""
-    from ...ops.linalg_orthogonal import geqrf as primitive
-
-    return primitive(single("geqrf", input, FLOATING))  # type: ignore[no-any-return]
-
-
-@api("orgqr")
-def orgqr(input: Any, input2: Any) -> Any:
-    """The orthogonal matrix of Householder vectors and their scales."""
-    from ...ops.linalg_orthogonal import householder_product
-
-    return householder_product(single("orgqr", input, FLOATING), single("orgqr", input2, FLOATING))
-
-
-@api("ormqr")
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
-    """A matrix multiplied by the orthogonal one of Householder vectors and their scales."""
-    from ...ops.linalg_orthogonal import householder_multiply
-
-    operands = (single("ormqr", x, FLOATING) for x in (input, tau, other))
-    return householder_multiply(*operands, left=bool(left), adjoint=bool(transpose))
+geqrf = function("geqrf", "input: Floating", orthogonal.geqrf,
+    "The QR factors as LAPACK stores them: Householder vectors and their scales.")  # fmt: skip
+orgqr = function("orgqr", "input: Floating, input2: Floating", orthogonal.householder_product,
+    "The orthogonal matrix of Householder vectors and their scales.")  # fmt: skip
+ormqr = function("ormqr", "input: Floating, tau: Floating, other: Floating, left: bool = True, transpose: bool = False",
+    orthogonal.householder_multiply, "A matrix multiplied by the orthogonal one of Householder vectors and their scales.",
+    called={"transpose": "adjoint"})  # fmt: skip
 
 
 def lu_factors(op: str, a: Any) -> tuple[Any, Any]:
     """The LU factors of square matrices as LAPACK stores them, and the pivots."""
-    from ...ops.linalg_factor import lu_factor
-
-    return lu_factor(_square(op, a, "a"), check=False)  # type: ignore[no-any-return]
+    return factor.lu_factor(square(op, a, "a"), check=False)  # type: ignore[no-any-return]
 
 
 @api(method=False)
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """The permutation and the two triangular matrices that LU factors and pivots stand for."""
-    from ...ops.linalg_factor import permutation_matrix
-
     lu = single("lu_unpack", LU_data, FLOATING)
     n, m = lu.shape[-2:]
     pivots = np.asarray(tensor_argument("lu_unpack", LU_pivots, "LU_pivots")._concrete("lu_unpack")) - 1  # as LAPACK counts
-    p = permutation_matrix(from_array(pivots), n=n, dtype=dtype_of(lu)) if unpack_pivots else None
+    p = factor.permutation_matrix(from_array(pivots), n=n, dtype=dtype_of(lu)) if unpack_pivots else None
     if not unpack_data:
         return p, None, None
     small = min(n, m)

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import dtype_of
+from ..._state import OBSERVERS
+from ...core.value import dtype_of, shape_of
+from ...ops import comparison as cp
 from ...ops import contraction as ct
 from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.axes import axis_of, integer
 from ._api import api
+from ._arguments import ranked
 from ._arithmetic import matmul
 from ._gather import positions, where
-from ._matmul import _ranked, transposed
+from ._matmul import transposed
 from ._promote import same_dtype, tensor_argument
 from ._tensor import from_array
 
@@ -38,7 +41,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Any:
 @api(method=False)
 def bias_add(input_x: Any, bias: Any) -> Any:
     """A vector added along the second axis."""
-    x, b = tensor_argument("bias_add", input_x, "input_x"), _ranked("bias_add", bias, 1, "bias")
+    x, b = tensor_argument("bias_add", input_x, "input_x"), ranked("bias_add", bias, 1, "bias")
     same_dtype("bias_add", x, b)
     if x.ndim < 2 or x.shape[1] != b.shape[0]:
         raise ValueError(f"bias_add: a bias of length {b.shape[0]} does not fit the second axis of {x.shape}")
@@ -90,5 +93,9 @@ def one_hot(indices: Any, depth: Any, on_value: Any = 1, off_value: Any = 0, axi
         raise ValueError(f"one_hot: depth must not be negative, got {n}")
     i = axis_of("one_hot", axis, at.ndim + 1)
     places = np.expand_dims(np.asarray(at._concrete("one_hot")), i)
+    if OBSERVERS:  # who looks sees which labels they are made of
+        shape = tuple(shape_of(at))
+        numbers = st.reshape(from_array(np.arange(n)), shape=tuple(n if a == i else 1 for a in range(at.ndim + 1)))
+        return where(cp.equal(st.reshape(at, shape=(*shape[:i], 1, *shape[i:])), numbers), on_value, off_value)
     chosen = places == np.arange(n).reshape([-1 if a == i else 1 for a in range(at.ndim + 1)])
     return where(from_array(chosen), on_value, off_value)

@@ -243,7 +243,10 @@ def _nll(op: str, logs: Any, target: Any, weight: Any, ignore_index: int, reduct
     axis = _class_axis(op, logs)
     classes = logs.shape[axis]
     if target.shape != logs.shape[:axis] + logs.shape[axis + 1 :]:
-        raise ValueError(f"{op}: target {target.shape} does not go with an input of shape {logs.shape}")
+        raise ValueError(
+            f"{op}: target {target.shape} does not go with an input of shape {logs.shape}; there is one target for each "
+            "row of the input"
+        )
     _check_labels(op, target, classes, ignore_index)
     if logs.ndim == 1 and target.ndim == 0:
         logs, target = st.reshape(logs, shape=(1, classes)), st.reshape(target, shape=(1,))

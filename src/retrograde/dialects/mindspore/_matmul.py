@@ -11,18 +11,12 @@ from ...core.value import dtype_of
 from ...ops import structural as st
 from ...tensor import contraction as native
 from ...tensor import linalg as native_linalg
-from .._shared.axes import axis_of, integer, integers
+from .._shared.axes import axis_of, integers
 from ._api import api, row, value_errors
+from ._arguments import function, ranked
 from ._arithmetic import matmul, mul
 from ._promote import pair, result_dtype, same_dtype, tensor_argument, to_dtype
 from ._reductions import sum
-
-
-def _ranked(op: str, x: Any, ndim: int, name: str = "input") -> Any:
-    x = tensor_argument(op, x, name)
-    if x.ndim != ndim:
-        raise ValueError(f"{op}: {name} must have {ndim} axes, got shape {x.shape}")
-    return x
 
 
 def transposed(x: Any) -> Any:
@@ -36,7 +30,7 @@ def _product(op: str, x: Any, y: Any) -> Any:
         raise ValueError(f"{op}: {product_text(x.shape, y.shape)}")
     return matmul(x, y)
 
-mm = row("mm", lambda input, mat2: _product("mm", _ranked("mm", input, 2), _ranked("mm", mat2, 2, "mat2")),
+mm = row("mm", lambda input, mat2: _product("mm", ranked("mm", input, 2), ranked("mm", mat2, 2, "mat2")),
     "The product of two matrices.")  # fmt: skip
 
 
@@ -48,7 +42,7 @@ def bmm(input_x: Any, mat2: Any) -> Any:
         raise ValueError(f"bmm: wanted two batches of matrices, got shapes {x.shape} and {y.shape}")
     return _product("bmm", x, y)
 
-mv = row("mv", lambda mat, vec: matmul(_ranked("mv", mat, 2, "mat"), _ranked("mv", vec, 1, "vec")),
+mv = row("mv", lambda mat, vec: matmul(ranked("mv", mat, 2, "mat"), ranked("mv", vec, 1, "vec")),
     "The product of a matrix and a vector.", method=False)  # fmt: skip
 
 
@@ -63,15 +57,10 @@ def dot(input: Any, other: Any) -> Any:
     return native.dot(x, y)
 
 
-@api()
-@value_errors
-def inner(input: Any, other: Any) -> Any:
-    """The sum of products over the last axes."""
-    x, y = tensor_argument("inner", input), tensor_argument("inner", other, "other")
-    same_dtype("inner", x, y)
-    return native.inner(x, y)
+inner = function("inner", "input: Tensor, other: Same", native.inner, "The sum of products over the last axes.",
+    decorate=value_errors)  # fmt: skip
 
-ger = row("ger", lambda input, vec2: outer(_ranked("ger", input, 1), _ranked("ger", vec2, 1, "vec2")),
+ger = row("ger", lambda input, vec2: outer(ranked("ger", input, 1), ranked("ger", vec2, 1, "vec2")),
     "All products of the elements of one vector with those of another.")  # fmt: skip
 
 
@@ -84,19 +73,11 @@ def outer(input: Any, vec2: Any) -> Any:
     return mul(st.reshape(x, shape=(x.size, 1)), st.reshape(y, shape=(y.size,)))
 
 
-@api(method=False)
-@value_errors
-def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product."""
-    return native.kron(*pair("kron", tensor_argument("kron", input), tensor_argument("kron", other, "other")))
-
-
-@api(method=False)
-def vecdot(x: Any, y: Any, *, axis: int = -1) -> Any:
-    """The sum of products along an axis."""
-    x, y = tensor_argument("vecdot", x, "x"), tensor_argument("vecdot", y, "y")
-    axis = integer("vecdot", "axis", axis)
-    return sum(mul(st.conj(x) if dtype_of(x).kind == "c" else x, y), axis)
+kron = function("kron", "input: Tensor, other: Tensor", lambda x, y: native.kron(*pair("kron", x, y)), "The Kronecker product.",
+    decorate=value_errors, method=False)  # fmt: skip
+vecdot = function("vecdot", "x: Tensor, y: Tensor, *, axis: Int = -1",
+    lambda x, y, axis: sum(mul(st.conj(x) if dtype_of(x).kind == "c" else x, y), axis), "The sum of products along an axis.",
+    method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -143,7 +124,8 @@ def _with_product(op: str, input: Any, product: Any, beta: Any, alpha: Any) -> A
 
 
 addmm = row("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1:
-    _with_product("addmm", input, mm(mat1, mat2), beta, alpha), "beta input + alpha mat1 @ mat2.")  # fmt: skip
+    _with_product("addmm", input, mm(mat1, mat2), beta, alpha), "beta input + alpha mat1 @ mat2.",
+    in_place=True)  # fmt: skip
 addmv = row("addmv", lambda input, mat, vec, *, beta=1, alpha=1:
     _with_product("addmv", input, mv(mat, vec), beta, alpha), "beta input + alpha mat @ vec.")  # fmt: skip
 
@@ -151,7 +133,7 @@ addmv = row("addmv", lambda input, mat, vec, *, beta=1, alpha=1:
 @api("addr")
 def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta x + alpha times the outer product of two vectors."""
-    return _with_product("addr", x, outer(_ranked("addr", vec1, 1, "vec1"), _ranked("addr", vec2, 1, "vec2")), beta, alpha)
+    return _with_product("addr", x, outer(ranked("addr", vec1, 1, "vec1"), ranked("addr", vec2, 1, "vec2")), beta, alpha)
 
 
 @api()

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.value import Value
 from ...ops import manipulation as mp
+from ...ops.indexing import take
 from .._shared.axes import integers
 from ._api import api
 from ._promote import tensor_argument
@@ -47,8 +48,6 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 @api(method=False)
 def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Any:
     """Elements added at the ends by mirroring: without (REFLECT) or with (SYMMETRIC) the last element itself."""
-    from ...ops.indexing import take
-
     x = tensor_argument("mirror_pad", input_x, "input_x")
     rows = np.asarray(paddings._concrete("mirror_pad") if isinstance(paddings, Value) else paddings)
     if rows.shape != (x.ndim, 2):

@@ -59,7 +59,7 @@ class Parameter(Tensor, result=Tensor):
             if default_input.init is not None:
                 default_input.init_data()
             array: Any = default_input._a
-            return make(cls, array.copy() if type(array) is np.ndarray else np.array(default_input._concrete("Parameter")))
+            return make(cls, np.copy(array, order="C") if type(array) is np.ndarray else np.array(default_input._concrete("Parameter")))
         if isinstance(default_input, (int, float, list, np.ndarray)) and not isinstance(default_input, np.generic):
             array = _data.data_array(default_input, None, "Parameter")
             if isinstance(default_input, int):

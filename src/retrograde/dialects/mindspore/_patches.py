@@ -8,7 +8,7 @@ from ...learn.layers import shuffles
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from .._shared.axes import integer, integers
-from ._api import FUNCTIONS, api
+from ._api import api
 from ._promote import tensor_argument
 
 
@@ -85,4 +85,4 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
 @api()
 def col2im(input_x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any) -> Any:
     """Columns of patches (n, c, kh kw, number of patches) added up to images."""
-    return FUNCTIONS["fold"](input_x, output_size, kernel_size, dilation, padding_value, stride)
+    return fold(input_x, output_size, kernel_size, dilation, padding_value, stride)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -129,10 +130,13 @@ def _adaptive_maxima(op: str, axes: int) -> Function:
 
     return f
 
-of_axes("adaptive_avg_pool{}d", "The means of as many parts as `output_size` says of {x}.", _adaptive_means, api(method=False))
-
-of_axes("adaptive_max_pool{}d", "The largest elements of as many parts as `output_size` says of {x}.", _adaptive_maxima,
-        api(method=False))  # fmt: skip
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = of_axes(
+    "adaptive_avg_pool{}d", "The means of as many parts as `output_size` says of {x}.", _adaptive_means, api(method=False)
+)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = of_axes(
+    "adaptive_max_pool{}d", "The largest elements of as many parts as `output_size` says of {x}.", _adaptive_maxima,
+    api(method=False),
+)  # fmt: skip
 
 
 def _fractional(name: str, axes: int) -> Function:
@@ -156,7 +160,7 @@ def _fractional(name: str, axes: int) -> Function:
 
     return f
 
-of_axes(
+fractional_max_pool2d, fractional_max_pool3d = of_axes(
     "fractional_max_pool{}d", "The largest elements of windows at pseudorandom distances (Graham, 2014), and their places if "
     "asked.", _fractional, api(method=False), axes=(2, 3),
 )  # fmt: skip
@@ -167,7 +171,7 @@ def _lp_pool(op: str, axes: int) -> Function:
         p, x = float(norm_type), single(op, x, FLOATING)
         kernel = per_axis(op, "kernel_size", kernel_size, axes)
         means = avg_pool(op, axes, ew.power_by(x, exponent=p), kernel, kernel if stride is None else stride, 0, ceil_mode)
-        sums = means * float(np.prod(kernel))
+        sums = means * math.prod(kernel)
         return ew.power_by(ew.sgn(sums) * ew.absolute(sums), exponent=1 / p)
 
     return f
@@ -175,9 +179,7 @@ def _lp_pool(op: str, axes: int) -> Function:
 lp_pool1d, lp_pool2d = of_axes("lp_pool{}d", "The p-norms of windows of {x}.", _lp_pool, api(method=False), axes=(1, 2))
 
 
-def _unpool(axes: int) -> None:
-    name = f"max_unpool{axes}d"
-
+def _unpool(name: str, axes: int) -> Function:
     def f(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Any:
         values, places = single(name, x, FLOATING), tensor_argument(name, indices, "indices")
         if values.shape != places.shape or values.ndim not in (axes + 1, axes + 2):
@@ -188,8 +190,9 @@ def _unpool(axes: int) -> None:
         size = integers(name, "output_size", output_size)[-axes:] if output_size else None
         return windows.unpool(name, values, to_dtype(places, as_dtype("int64")), kernel, steps, pads, size, near=False)
 
-    f.__doc__ = "Zeros with the elements of a max-pooled tensor where they came from."
-    api(name, method=False)(f)
+    return f
 
-for _axes in (1, 2, 3):
-    _unpool(_axes)
+
+max_unpool1d, max_unpool2d, max_unpool3d = of_axes(
+    "max_unpool{}d", "Zeros with the elements of a max-pooled tensor where they came from.", _unpool, api(method=False)
+)

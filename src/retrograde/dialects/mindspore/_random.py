@@ -12,8 +12,10 @@ import numpy as np
 
 from ...core.value import Value, dtype_of
 from ...ops.comparison import greater_equal
+from ...ops.indexing import take
 from .._shared.axes import integer, integers, length_of, spread
-from ._api import FUNCTIONS, api
+from ._api import api
+from ._arguments import function
 from ._assign import write
 from ._dtype import as_dtype, float32, int32, int64
 from ._generator import stream_of
@@ -55,16 +57,13 @@ def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Any:
     return from_array(drawn(seed, "standard_normal", sizes, _float_dtype("randn", dtype), size=sizes))
 
 
-@api(method=False)
-def rand_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Any:
-    """Uniform numbers in [0, 1) in the shape of a tensor."""
-    return rand(tensor_argument("rand_like", input).shape, dtype=dtype or input.dtype, seed=seed)
-
-
-@api(method=False)
-def randn_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Any:
-    """Standard normal numbers in the shape of a tensor, float32 unless another dtype is given."""
-    return randn(tensor_argument("randn_like", input).shape, dtype=dtype, seed=seed)
+rand_like = function("rand_like", "input: Tensor, seed = None, *, dtype = None",
+    lambda x, seed, dtype: rand(x.shape, dtype=dtype or x.dtype, seed=seed),
+    "Uniform numbers in [0, 1) in the shape of a tensor.",
+    method=False)  # fmt: skip
+randn_like = function("randn_like", "input: Tensor, seed = None, *, dtype = None",
+    lambda x, seed, dtype: randn(x.shape, dtype=dtype, seed=seed),
+    "Standard normal numbers in the shape of a tensor, float32 unless another dtype is given.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -78,10 +77,9 @@ def randint(low: int, high: int, size: Any, seed: Any = None, *, dtype: Any = No
     return from_array(drawn(seed, "integers", sizes, d.np, low=low, high=high, size=sizes))
 
 
-@api(method=False)
-def randint_like(input: Any, low: int, high: int, seed: Any = None, *, dtype: Any = None) -> Any:
-    """Whole numbers in [low, high) in the shape of a tensor."""
-    return randint(low, high, tensor_argument("randint_like", input).shape, seed, dtype=dtype or input.dtype)
+randint_like = function("randint_like", "input: Tensor, low: int, high: int, seed = None, *, dtype = None",
+    lambda x, low, high, seed, dtype: randint(low, high, x.shape, seed, dtype=dtype or x.dtype),
+    "Whole numbers in [low, high) in the shape of a tensor.", method=False)  # fmt: skip
 
 
 @api(method=False)
@@ -154,6 +152,8 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Any:
 @api(method=False)
 def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Any:
     """Numbers of the gamma distribution of shape alpha and rate beta."""
+    for name, x in (("alpha", alpha), ("beta", beta)):
+        tensor_argument("gamma", x, name)
     sizes, (a, rate) = _parameters("gamma", shape, alpha, beta)
     return from_array(np.asarray(generator(seed).gamma(a, 1 / rate, sizes), np.float32))
 
@@ -221,8 +221,6 @@ def random_categorical(logits: Any, num_sample: int, seed: int = 0, dtype: Any =
 @api(method=False)
 def shuffle(x: Any, seed: Any = None) -> Any:
     """The slices along the first axis in random order."""
-    from ...ops.indexing import take
-
     x = tensor_argument("shuffle", x, "x")
     return take(x, generator(seed).permutation(length_of("shuffle", x.shape, 0)), axis=0)
 
@@ -269,4 +267,4 @@ _drawn("random_", lambda stream, shape, from_=0, to=None: stream.integers(from_ 
 @api("bernoulli", function=False)
 def bernoulli_method(self: Any, *, generator: Any = None) -> Any:
     """1 with the probability that an element is, else 0."""
-    return FUNCTIONS["bernoulli"](self, self, stream_of("bernoulli", generator))
+    return bernoulli(self, self, stream_of("bernoulli", generator))

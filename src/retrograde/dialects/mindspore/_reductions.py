@@ -19,16 +19,16 @@ from ...ops import reduction as rd
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.sorting import pick
-from .._shared.axes import axes_of, axis_of, integer, spread
-from .._shared.registry import defined
+from ...tape.engine import fit
+from .._shared.axes import ALL_AXES, axes_of, axis_of, integer, spread
 from ._api import api, row
+from ._arguments import flag, function
 from ._binary import maximum, minimum
 from ._dtype import int32, int64, only_dtype
 from ._promote import FLOATING, REAL, single, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
 _ndarray = np.ndarray
-_ALL = tuple(tuple(range(n)) for n in range(20))
 _sum = rd.sum.prim.bind  # type: ignore[attr-defined]
 _mean = rd.mean.prim.bind  # type: ignore[attr-defined]
 
@@ -49,10 +49,7 @@ def also_called(**aliases: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def _flag(op: str, name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{op}: {name} must be True or False, got {type(value).__name__}")
-    return bool(value)
+_MANY_NAMES = also_called(dim="axis", keepdim="keep_dims", keepdims="keep_dims")
 
 
 def _in_dtype(op: str, x: Value, dtype: Any) -> Any:
@@ -76,11 +73,11 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     if dim is None and dtype is None and isinstance(input, Value):
         a = input._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _sum(input, axis=_ALL[a.ndim], keepdims=keepdim)
+            return _sum(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
     x = tensor_argument("sum", input)
     axes = _reduced("sum", x, dim, "dim")
     x = _widest(x) if dtype is None else _in_dtype("sum", x, dtype)
-    return _sum(x, axis=axes, keepdims=_flag("sum", "keepdim", keepdim))
+    return _sum(x, axis=axes, keepdims=flag("sum", "keepdim", keepdim))
 
 
 @api("sum", function=False)
@@ -99,10 +96,10 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Any:
     if axis is None and isinstance(x, Value):
         a = x._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _mean(x, axis=_ALL[a.ndim], keepdims=keep_dims)
+            return _mean(x, axis=ALL_AXES[a.ndim], keepdims=keep_dims)
     x = tensor_argument("mean", x, "x")
     axes = _reduced("mean", x, axis)
-    keep_dims = _flag("mean", "keep_dims", keep_dims)
+    keep_dims = flag("mean", "keep_dims", keep_dims)
     d = dtype_of(x)
     if d.kind == "b":
         raise RuntimeError("mean: not defined for booleans; convert the tensor with astype()")
@@ -121,13 +118,13 @@ def _mean_method(self: Any, axis: Any = None, keep_dims: bool = False, *, dtype:
 
 
 @api()
-@also_called(dim="axis", keepdim="keep_dims", keepdims="keep_dims")
+@_MANY_NAMES
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Any:
     """The product along an axis (of all elements, if none is given); of integers and booleans in int64."""
     x = tensor_argument("prod", input)
     axes = _reduced("prod", x, axis)
     x = _widest(x) if dtype is None else _in_dtype("prod", x, dtype)
-    return rd.prod(x, axis=axes, keepdims=_flag("prod", "keep_dims", keep_dims))
+    return rd.prod(x, axis=axes, keepdims=flag("prod", "keep_dims", keep_dims))
 
 
 @api()
@@ -173,17 +170,10 @@ reduce_prod = _plain_reduction("reduce_prod", rd.prod)
 # ------------------------------------------------------------------------------------------ all, any, counts
 
 
-def _truth(name: str, op: Any) -> Function:
-    @also_called(dim="axis", keepdim="keep_dims", keepdims="keep_dims")
-    def f(input: Any, axis: Any = None, keep_dims: bool = False) -> Any:
-        x = tensor_argument(name, input)
-        return op(x, axis=_reduced(name, x, axis), keepdims=_flag(name, "keep_dims", keep_dims))
-
-    return defined(name, f, f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero.")
-
-
-all = api("all")(_truth("all", rd.all))
-any = api("any")(_truth("any", rd.any))
+all = function("all", "input: Tensor, axis: Axes = None, keep_dims: Keep = False", rd.all,
+    "Whether every element over axes is not zero.", decorate=_MANY_NAMES)  # fmt: skip
+any = function("any", "input: Tensor, axis: Axes = None, keep_dims: Keep = False", rd.any,
+    "Whether some element over axes is not zero.", decorate=_MANY_NAMES)  # fmt: skip
 
 
 @api()
@@ -203,7 +193,7 @@ def _masked_and_bounded(op: str, x: Any, axis: Any, keepdims: bool, initial: Any
             raise ValueError(f"{op}: where= needs initial=, the value of no elements")
         x = sel.where(tensor_argument(op, where, "where"), x, np.asarray(initial, dtype_of(x)))
     out = (rd.amax if largest else rd.amin)(
-        x, axis=_reduced(op, x, axis), keepdims=_flag(op, "keepdims", keepdims), ties="even"
+        x, axis=_reduced(op, x, axis), keepdims=flag(op, "keepdims", keepdims), ties="even"
     )
     if initial is not None:
         out = (sel.maximum if largest else sel.minimum)(out, np.asarray(initial, dtype_of(out)), ties="half")
@@ -312,8 +302,8 @@ def _extreme_method(name: str, largest: bool) -> Function:
     return method
 
 
-api("max", function=False)(_extreme_method("max", True))
-api("min", function=False)(_extreme_method("min", False))
+max_method = api("max", function=False)(_extreme_method("max", True))
+min_method = api("min", function=False)(_extreme_method("min", False))
 
 
 @api()
@@ -365,7 +355,7 @@ def _ddof(op: str, ddof: Any) -> int:
 
 def _variance(op: str, input: Any, axis: Any, ddof: Any, keepdims: bool) -> Any:
     x = single(op, input, FLOATING)
-    return rd.var(x, axis=_reduced(op, x, axis), correction=_ddof(op, ddof), keepdims=_flag(op, "keepdims", keepdims))
+    return rd.var(x, axis=_reduced(op, x, axis), correction=_ddof(op, ddof), keepdims=flag(op, "keepdims", keepdims))
 
 
 @api(method=False)
@@ -408,18 +398,13 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     return std(input, axis, ddof, keepdims), mean(input, axis, keepdims)
 
 
-@api()
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    """The logarithm of the sum of exponentials over axes."""
-    x = single("logsumexp", input, FLOATING)
-    return rd.logsumexp(x, axis=_reduced("logsumexp", x, dim, "dim"), keepdims=_flag("logsumexp", "keepdim", keepdim))
+logsumexp = function("logsumexp", "input: Floating, dim: Axes, keepdim: Keep = False", rd.logsumexp,
+    "The logarithm of the sum of exponentials over axes.")  # fmt: skip
 
 
 @api(function=False)
 def sum_to_size(self: Any, *size: Any) -> Any:
     """The sum over the axes that broadcasting from a shape would repeat."""
-    from ...tape.engine import fit
-
     wanted = spread("sum_to_size", size, "size")
     if tuple(np.broadcast_shapes(wanted, self.shape)) != self.shape:
         raise ValueError(f"sum_to_size: the shape {wanted} does not broadcast to {self.shape}")

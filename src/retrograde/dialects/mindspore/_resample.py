@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...ops import grid_sample as gs
 from ...ops import resample as rs
 from .._shared.axes import integers
 from ._api import api
@@ -89,8 +90,6 @@ def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str =
 def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: Any = None) -> Any:  # fmt: skip
     """The input sampled at places in [-1, 1], the last axis of the grid giving x, y (and z)."""
-    from ...ops import grid_sample as gs
-
     x, places = single("grid_sample", input, FLOATING), single("grid_sample", grid, FLOATING)
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(f"grid_sample: mode must be 'bilinear', 'nearest' or 'bicubic', got {mode!r}")

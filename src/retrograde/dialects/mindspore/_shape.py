@@ -17,6 +17,7 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from .._shared.shapes import broadcast, filled
 from ._api import api, row
+from ._arguments import function
 from ._promote import tensor_argument
 from ._tensor import Tensor
 
@@ -46,10 +47,8 @@ def reshape_method(self: Any, *shape: Any, **named: Any) -> Any:
     return _reshaped("reshape", self, spread("reshape", given, "shape"))
 
 
-@api("view_as", "reshape_as")
-def view_as(input: Any, other: Any) -> Any:
-    """The elements in the shape of another tensor."""
-    return _reshaped("view_as", tensor_argument("view_as", input), tensor_argument("view_as", other, "other").shape)
+view_as = function("view_as reshape_as", "input: Tensor, other: Tensor", lambda x, y: _reshaped("view_as", x, y.shape),
+    "The elements in the shape of another tensor.")  # fmt: skip
 
 
 @api(method=False)
@@ -81,25 +80,11 @@ def flatten_method(self: Any, *axes: Any, order: str = "C", start_dim: int = 0, 
     return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
-@api()
-def ravel(input: Any) -> Any:
-    """The elements in one axis."""
-    return _reshaped("ravel", tensor_argument("ravel", input), (-1,) if 0 not in shape_of(input) else (0,))
-
-
-@api()
-def expand_dims(input_x: Any, axis: int) -> Any:
-    """A new axis of length 1."""
-    x = tensor_argument("expand_dims", input_x, "input_x")
-    n = len(shape_of(x))
-    return nm.expand_dims(x, axis_of("expand_dims", axis, n + 1))
-
-
-@api()
-def unsqueeze(input: Any, dim: int) -> Any:
-    """A new axis of length 1."""
-    x = tensor_argument("unsqueeze", input)
-    return nm.expand_dims(x, axis_of("unsqueeze", dim, len(shape_of(x)) + 1, "dim"))
+ravel = row("ravel", lambda input:
+    _reshaped("ravel", tensor_argument("ravel", input), (-1,) if 0 not in shape_of(input) else (0,)),
+    "The elements in one axis.")  # fmt: skip
+expand_dims = function("expand_dims", "input_x: Tensor, axis: NewAxis", nm.expand_dims, "A new axis of length 1.")
+unsqueeze = function("unsqueeze", "input: Tensor, dim: NewAxis", nm.expand_dims, "A new axis of length 1.")
 
 
 @api()
@@ -132,10 +117,8 @@ expand = row("expand", lambda input_x, size: broadcast_to(input_x, size),
     "The tensor repeated (in memory once) to a shape.", method=False)  # fmt: skip
 
 
-@api()
-def expand_as(input: Any, other: Any) -> Any:
-    """The tensor repeated (in memory once) to the shape of another."""
-    return broadcast_to(input, tensor_argument("expand_as", other, "other").shape)
+expand_as = function("expand_as", "input, other: Tensor", lambda other, input: broadcast_to(input, other.shape),
+    "The tensor repeated (in memory once) to the shape of another.")  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ reordering
@@ -149,16 +132,12 @@ def _permuted(op: str, x: Any, order: Any, name: str) -> Any:
     return inplace.view(st.transpose, x, axes=axes)
 
 
-@api("transpose", method=False)
-def transpose(input: Any, dims: Any) -> Any:
-    """The axes in another order."""
-    return _permuted("transpose", tensor_argument("transpose", input), integers("transpose", "dims", dims), "dims")
-
-
-@api("permute", method=False)
-def permute(input: Any, axis: Any) -> Any:
-    """The axes in another order."""
-    return _permuted("permute", tensor_argument("permute", input), integers("permute", "axis", axis), "axis")
+transpose = row("transpose", lambda input, dims:
+    _permuted("transpose", tensor_argument("transpose", input), integers("transpose", "dims", dims), "dims"),
+    "The axes in another order.", method=False)  # fmt: skip
+permute = row("permute", lambda input, axis:
+    _permuted("permute", tensor_argument("permute", input), integers("permute", "axis", axis), "axis"),
+    "The axes in another order.", method=False)  # fmt: skip
 
 
 @api("transpose", "permute", function=False)
@@ -181,33 +160,23 @@ def t(input: Any) -> Any:
     return transpose_method(x)
 
 
-@api()
-def adjoint(x: Any) -> Any:
-    """The last two axes exchanged, conjugated."""
-    x = tensor_argument("adjoint", x, "x")
-    n = len(shape_of(x))
-    if n < 2:
-        raise ValueError(f"adjoint: wanted at least two axes, got shape {tuple(shape_of(x))}")
-    swapped = nm.swapaxes(x, n - 2, n - 1)
+def _adjoint(x: Any) -> Any:
+    swapped = nm.swapaxes(x, -2, -1)
     return st.conj(swapped) if dtype_of(x).kind == "c" else swapped
+
+
+adjoint = function("adjoint", "x: Matrices", _adjoint, "The last two axes exchanged, conjugated.")
 
 
 Tensor.mT = property(lambda self: nm.swapaxes(self, -2, -1), doc="The last two axes exchanged.")  # type: ignore[attr-defined]
 Tensor.H = Tensor.mH = property(adjoint, doc="The last two axes exchanged, conjugated.")  # type: ignore[attr-defined]
 
 
-@api()
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
-    """Two axes exchanged."""
-    x = tensor_argument("swapaxes", input)
-    n = len(shape_of(x))
-    return nm.swapaxes(x, axis_of("swapaxes", axis0, n), axis_of("swapaxes", axis1, n))
+swapaxes = function("swapaxes", "input: Tensor, axis0: Axis, axis1: Axis", lambda x, axis0, axis1: nm.swapaxes(x, axis0, axis1),
+    "Two axes exchanged.", called={"axis0": "axis0", "axis1": "axis1"})  # fmt: skip
 
 
-@api()
-def swapdims(input: Any, dim0: int, dim1: int) -> Any:
-    """Two axes exchanged."""
-    return swapaxes(input, dim0, dim1)
+swapdims = row("swapdims", lambda input, dim0, dim1: swapaxes(input, dim0, dim1), "Two axes exchanged.")
 
 
 @api("moveaxis", "movedim")
@@ -297,10 +266,8 @@ def repeat_interleave(input: Any, repeats: Any, axis: Any = None) -> Any:
     return nm.repeat(x, _repeats("repeat_interleave", repeats), axis=i)
 
 
-@api(method=False)
-def repeat_elements(x: Any, rep: int, axis: int = 0) -> Any:
-    """Each element repeated along an axis."""
-    return repeat_interleave(x, integer("repeat_elements", "rep", rep), axis)
+repeat_elements = function("repeat_elements", "x, rep: Int, axis: int = 0",
+    lambda x, rep, axis: repeat_interleave(x, rep, axis), "Each element repeated along an axis.", method=False)  # fmt: skip
 
 
 @api("repeat", function=False)

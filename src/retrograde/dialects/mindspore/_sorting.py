@@ -38,10 +38,9 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Any, A
     return _sorted("sort", input_x, axis, descending)
 
 
-@api("sort", function=False)
-def sort_method(self: Any, axis: Any = None, descending: bool = False, *, dim: Any = None, stable: bool = False) -> Any:
-    """The elements in order along an axis, and where they come from."""
-    return _sorted("sort", self, dim if dim is not None else -1 if axis is None else axis, descending)
+sort_method = row("sort", lambda self, axis=None, descending=False, *, dim=None, stable=False:
+    _sorted("sort", self, dim if dim is not None else -1 if axis is None else axis, descending),
+    "The elements in order along an axis, and where they come from.", function=False)  # fmt: skip
 
 
 @api("argsort", method=False)
@@ -50,16 +49,15 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Any:
     return _sorted("argsort", input, axis, descending)[1]
 
 
-@api("argsort", function=False)
-def argsort_method(self: Any, axis: Any = None, descending: bool = False, *, dim: Any = None) -> Any:
-    """The positions that sort along an axis."""
-    return argsort(self, dim if dim is not None else -1 if axis is None else axis, descending)
+argsort_method = row("argsort", lambda self, axis=None, descending=False, *, dim=None:
+    argsort(self, dim if dim is not None else -1 if axis is None else axis, descending),
+    "The positions that sort along an axis.", function=False)  # fmt: skip
 
 
 api("msort")(lambda input: _sorted("msort", input, 0, False)[0])
 
 
-@api("topk", method=False)
+@api("topk")
 def topk(input: Any, k: int, dim: Any = None, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
     """The k greatest (or smallest) elements along an axis, and where they come from."""
     x = single("topk", input, "x..x")
@@ -71,12 +69,6 @@ def topk(input: Any, k: int, dim: Any = None, largest: bool = True, sorted: bool
         return st.copy(x), from_array(np.zeros((), np.int32))
     at = argtopk(x, axis=i, k=k, largest=bool(largest), ties="stable")
     return pick(x, at, axis=i, of="topk"), to_dtype(at, int32)
-
-
-@api("topk", function=False)
-def topk_method(self: Any, k: int, dim: Any = None, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
-    """The k greatest (or smallest) elements along an axis, and where they come from."""
-    return topk(self, k, dim, largest, sorted)
 
 
 @api("top_k")
@@ -143,10 +135,9 @@ def searchsorted(sorted_sequence: Any, values: Any, *, out_int32: bool = False, 
     return to_dtype(out, int32 if out_int32 else int64)
 
 
-@api("searchsorted", function=False)
-def searchsorted_method(self: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Where each value would be inserted into this sorted tensor."""
-    return to_dtype(searchsorted(self, v, side=side, sorter=sorter), int32)
+searchsorted_method = row("searchsorted", lambda self, v, side="left", sorter=None:
+    to_dtype(searchsorted(self, v, side=side, sorter=sorter), int32),
+    "Where each value would be inserted into this sorted tensor.", function=False)  # fmt: skip
 
 
 @api(method=False)
@@ -240,8 +231,6 @@ def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) ->
 @api()
 def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
     """How many elements lie in each of `bins` equal parts of [min, max] (of their own range, if both are equal)."""
-    from ...ops.counting import histc as primitive
-
     x = single("histc", input, "x..x")
     if integer("histc", "bins", bins) < 1:
         raise ValueError(f"histc: bins must be positive, got {bins}")
@@ -249,18 +238,16 @@ def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> An
     array = x._concrete("histc")
     if low == high and array.size:
         low, high = float(array.min()), float(array.max())
-    out = primitive(x, bins=bins, low=low, high=high)
+    out = counting.histc(x, bins=bins, low=low, high=high)
     return to_dtype(out, float32) if dtype_of(x).kind == "f" and dtype_of(x) != dtype_of(out) else out
 
 
 @api()
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 up occurs (or the sum of its weights), in float32."""
-    from ...ops.counting import bincount as primitive
-
     x = single("bincount", input, "x.xx")
     if len(shape_of(x)) != 1:
         raise ValueError(f"bincount: wanted a vector, got shape {tuple(shape_of(x))}")
-    out = primitive(x, None if weights is None else tensor_argument("bincount", weights, "weights"),
+    out = counting.bincount(x, None if weights is None else tensor_argument("bincount", weights, "weights"),
                     minlength=integer("bincount", "minlength", minlength))  # fmt: skip
     return to_dtype(out, float32)

@@ -17,17 +17,12 @@ from ...core.value import dtype_of
 from ...learn import sparse as math
 from .._shared.axes import axis_of
 from .._shared.registry import defined
-from . import _repr
-from ._api import FUNCTIONS as F
+from . import _activations, _arithmetic, _joining, _repr, _shape, _unary
 from ._api import api
 from ._dtype import Number, as_dtype
 from ._promote import pair, tensor_argument
 from ._tensor import Tensor, from_array
 
-_UNARY = """
-abs acos acosh asin asinh atan atanh ceil cos cosh exp expm1 floor inv isfinite isinf isnan log log1p neg relu relu6
-round sigmoid sin sinh softsign sqrt square tan tanh
-"""
 _Self = TypeVar("_Self", bound="_Sparse")
 
 
@@ -113,7 +108,7 @@ class _Sparse:
 
     def abs(self: _Self) -> _Self:
         """The absolute values."""
-        return self._with(F["abs"](self.values))
+        return self._with(_arithmetic.absolute(self.values))
 
     def __neg__(self: _Self) -> _Self:
         return self._with(-self.values)
@@ -121,7 +116,7 @@ class _Sparse:
     def _scaled(self: _Self, other: Any, f: Callable[[Any, Any], Any]) -> Any:
         """Values times (or over) the elements of a dense tensor in their places, or a number."""
         if isinstance(other, Tensor) and other.ndim:
-            other = math.picked(F["broadcast_to"](other, self.shape), self._places)
+            other = math.picked(_shape.broadcast_to(other, self.shape), self._places)
         elif isinstance(other, _Sparse):
             return NotImplemented
         return self._with(f(self.values, other))
@@ -208,7 +203,7 @@ class COOTensor(_Sparse):
         if other.shape != self.shape:
             raise ValueError(f"COOTensor.add: shapes {self.shape} and {other.shape} are not the same")
         both = COOTensor(
-            F["concat"]((self.indices, other.indices), 0), F["concat"]((self.values, other.values), 0), self.shape
+            _joining.concat((self.indices, other.indices), 0), _joining.concat((self.values, other.values), 0), self.shape
         ).coalesce()
         bound = float(thresh)
         if bound <= 0:
@@ -312,7 +307,7 @@ class CSRTensor(_Sparse):
         """The sums of the rows, as a column. Raises ValueError for another axis than 1 or -1."""
         if axis not in (1, -1):
             raise ValueError(f"CSRTensor.sum: axis must be 1 or -1, got {axis}")
-        return F["expand_dims"](math.added(self.values, self._places[0], self.shape[0]), 1)
+        return _shape.expand_dims(math.added(self.values, self._places[0], self.shape[0]), 1)
 
     def add(self, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:
         """alpha self + beta b. Raises TypeError for what is no CSRTensor."""
@@ -338,16 +333,23 @@ def given(op: str, x: Any, kind: type[_Sparse]) -> Any:
     return x
 
 
-def _of_values(prefix: str, name: str, kind: type[_Sparse]) -> None:
+def _of_values(prefix: str, function: Callable[[Any], Any], kind: type[_Sparse]) -> None:
     def f(x: Any) -> Any:
-        return given(f.__name__, x, kind)._with(F[name](x.values))
+        return given(f.__name__, x, kind)._with(function(x.values))
 
+    name = function.__name__
     api(method=False)(defined(f"{prefix}_{name}", f, f"`{name}` of the values."))
 
 
-for _name in _UNARY.split():
-    _of_values("coo", _name, COOTensor)
-    _of_values("csr", _name, CSRTensor)
+for _f in (
+    _arithmetic.absolute, _unary.acos, _unary.acosh, _unary.asin, _unary.asinh, _unary.atan, _unary.atanh, _unary.ceil,
+    _unary.cos, _unary.cosh, _unary.exp, _unary.expm1, _unary.floor, _unary.inv, _unary.isfinite, _unary.isinf,
+    _unary.isnan, _unary.log, _unary.log1p, _arithmetic.neg, _activations.relu, _activations.relu6, _unary.round,
+    _activations.sigmoid, _unary.sin, _unary.sinh, _activations.softsign, _unary.sqrt, _unary.square, _unary.tan,
+    _unary.tanh,
+):  # fmt: skip
+    _of_values("coo", _f, COOTensor)
+    _of_values("csr", _f, CSRTensor)
 
 
 def _calling(name: str, kind: type[_Sparse], method: str, count: int = 0) -> None:
@@ -384,7 +386,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     at, shape = math.joined([x._places for x in parts], [x.shape for x in parts], axis)
     order = np.lexsort(at[::-1])
     places = from_array(at[:, order].T.astype(dtype_of(parts[0].indices)))
-    return COOTensor(places, F["concat"]([x.values for x in parts], 0)[from_array(order)], tuple(shape))
+    return COOTensor(places, _joining.concat([x.values for x in parts], 0)[from_array(order)], tuple(shape))
 
 
 @api(method=False)
@@ -446,6 +448,6 @@ def sparse_dense_matmul(
 ) -> Any:
     """The product of a matrix given by the parts of a COOTensor with a dense one; either may be transposed first."""
     if adjoint_st:
-        indices, sparse_shape = F["flip"](indices, (1,)), tuple(sparse_shape)[::-1]
+        indices, sparse_shape = _shape.flip(indices, (1,)), tuple(sparse_shape)[::-1]
     rows = COOTensor(indices, values, tuple(sparse_shape)).to_csr()
     return rows.mm(dense.T if adjoint_dt else dense)

@@ -8,29 +8,30 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of
-from ...ops import fft
+from ...ops import fft as transforms
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...tensor import fft as native_fft
 from .._shared.axes import axis_of, integer, integers
-from ._api import FUNCTIONS, api
+from .._shared.registry import defined
+from . import _unary
+from ._api import api
 from ._creation import _given, number, sizes
-from ._dtype import as_dtype, float32
+from ._dtype import as_dtype, float32, float64
 from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 
 Function = Callable[..., Any]
 
 
-def _transform(name: str, one: Function) -> None:
-    """The transform along one axis, along two and along several."""
+def _transform(name: str, one: Function) -> Function:
+    """The transform along one axis."""
 
     def along(input: Any, n: Any = None, dim: int = -1, norm: Any = None) -> Any:
         x = _spectral(name, input)
         return one(x, n=n, axis=axis_of(name, dim, x.ndim, "dim"), norm=norm or "backward")
 
-    along.__doc__ = f"The `{name}` along an axis, cut or padded to n."
-    api(name, method=False)(along)
+    return api(method=False)(defined(name, along, f"The `{name}` along an axis, cut or padded to n."))
 
 
 def _spectral(op: str, x: Any) -> Any:
@@ -39,21 +40,22 @@ def _spectral(op: str, x: Any) -> Any:
         x = st.cast(x, dtype=np.dtype(np.float32))
     return x
 
-for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    _transform(_name, getattr(native_fft, _name))
+
+fft, ifft = _transform("fft", native_fft.fft), _transform("ifft", native_fft.ifft)
+rfft, irfft = _transform("rfft", native_fft.rfft), _transform("irfft", native_fft.irfft)
+hfft, ihfft = _transform("hfft", native_fft.hfft), _transform("ihfft", native_fft.ihfft)
 
 
-def _several(name: str, many: Function) -> None:
+def _several(name: str, many: Function) -> tuple[Function, Function]:
     def over(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
         return _over(name, many, input, s, dim, norm)
 
     def over_two(input: Any, s: Any = None, dim: Any = (-2, -1), norm: Any = None) -> Any:
         return _over(f"{name}2", many, input, s, dim, norm)
 
-    over.__doc__ = f"The `{name}n` over axes (all, if none are given), cut or padded to s."
-    over_two.__doc__ = f"The `{name}2` over two axes, cut or padded to s."
-    api(f"{name}n", method=False)(over)
-    api(f"{name}2", method=False)(over_two)
+    of_all = defined(f"{name}n", over, f"The `{name}n` over axes (all, if none are given), cut or padded to s.")
+    of_two = defined(f"{name}2", over_two, f"The `{name}2` over two axes, cut or padded to s.")
+    return api(method=False)(of_all), api(method=False)(of_two)
 
 
 def _over(op: str, many: Function, input: Any, s: Any, dim: Any, norm: Any) -> Any:
@@ -61,37 +63,34 @@ def _over(op: str, many: Function, input: Any, s: Any, dim: Any, norm: Any) -> A
     axes = None if dim is None else tuple(axis_of(op, a, x.ndim, "dim") for a in integers(op, "dim", dim))
     return many(x, s=None if s is None else integers(op, "s", s), axes=axes, norm=norm or "backward")
 
-for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    _several(_name, getattr(native_fft, f"{_name}n"))
+
+(fftn, fft2), (ifftn, ifft2) = _several("fft", native_fft.fftn), _several("ifft", native_fft.ifftn)
+(rfftn, rfft2), (irfftn, irfft2) = _several("rfft", native_fft.rfftn), _several("irfft", native_fft.irfftn)
+(hfftn, hfft2), (ihfftn, ihfft2) = _several("hfft", native_fft.hfftn), _several("ihfft", native_fft.ihfftn)
 
 
-def _shift(name: str, move: Function) -> None:
+def _shift(name: str, move: Function) -> Function:
     def f(input: Any, dim: Any = None) -> Any:
         x = tensor_argument(name, input)
         axes = None if dim is None else tuple(axis_of(name, a, x.ndim, "dim") for a in integers(name, "dim", dim))
         return move(x, axes=axes)
 
-    f.__doc__ = "The zero frequency moved " + ("to the middle." if name == "fftshift" else "back to the start.")
-    api(name, method=False)(f)
-
-_shift("fftshift", native_fft.fftshift)
-
-_shift("ifftshift", native_fft.ifftshift)
+    where = "to the middle" if name == "fftshift" else "back to the start"
+    return api(method=False)(defined(name, f, f"The zero frequency moved {where}."))
 
 
-def _frequencies(name: str, make: Callable[..., np.ndarray]) -> None:
+fftshift, ifftshift = _shift("fftshift", native_fft.fftshift), _shift("ifftshift", native_fft.ifftshift)
+
+
+def _frequencies(name: str, make: Callable[..., np.ndarray]) -> Function:
     def f(n: int, d: float = 1.0, dtype: Any = None) -> Any:
-        from ._dtype import as_dtype, float32
-
         d_type = float32 if dtype is None else as_dtype(dtype, name)
         return from_array(make(integer(name, "n", n), d).astype(d_type.np))
 
-    f.__doc__ = f"The frequencies of the results of `{name.removesuffix('freq')}`."
-    api(name, method=False)(f)
+    return api(method=False)(defined(name, f, f"The frequencies of the results of `{name.removesuffix('freq')}`."))
 
-_frequencies("fftfreq", np.fft.fftfreq)
 
-_frequencies("rfftfreq", np.fft.rfftfreq)
+fftfreq, rfftfreq = _frequencies("fftfreq", np.fft.fftfreq), _frequencies("rfftfreq", np.fft.rfftfreq)
 
 
 @api(method=False)
@@ -118,12 +117,12 @@ def stft(
     modes = {"CONSTANT": "constant", "REFLECT": mp.REFLECT, "EDGE": mp.REPLICATE, "CIRCULAR": mp.CIRCULAR}
     if not isinstance(pad_mode, str) or pad_mode.upper() not in modes:
         raise ValueError(f"stft: pad_mode must be one of {tuple(modes)}, got {pad_mode!r}")
-    out = fft.stft(x, weights, n=n_fft, hop=n_fft // 4 if hop_length is None else hop_length, center=center,
+    out = transforms.stft(x, weights, n=n_fft, hop=n_fft // 4 if hop_length is None else hop_length, center=center,
                    pad_mode=modes[pad_mode.upper()], norm="ortho" if normalized else "backward", onesided=onesided)  # fmt: skip
-    return out if is_complex or return_complex else FUNCTIONS["view_as_real"](out)
+    return out if is_complex or return_complex else _unary.view_as_real(out)
 
 
-def _window(name: str, make: Callable[..., np.ndarray], default: Any, *options: tuple[str, float]) -> None:
+def _window(name: str, make: Callable[..., np.ndarray], default: Any, *options: tuple[str, float]) -> Function:
     """A window function of `(window_length, periodic=True, ...)`; options are further parameters with their defaults."""
 
     def f(window_length: Any, periodic: bool = True, *given: float, dtype: Any = None, **named: float) -> Tensor:
@@ -132,20 +131,16 @@ def _window(name: str, make: Callable[..., np.ndarray], default: Any, *options: 
         window = make(n + 1, *values)[:-1] if periodic and n > 1 else make(n, *values)
         return from_array(window.astype(_given(name, dtype, default)))
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The {name.removesuffix('_window')} window of a length; one period of it, if `periodic`."
-    api(method=False)(f)
+    doc = f"The {name.removesuffix('_window')} window of a length; one period of it, if `periodic`."
+    return api(method=False)(defined(name, f, doc))
 
 
 def _hamming(n: int, alpha: float, beta: float) -> np.ndarray:
     return alpha - beta * np.cos(2 * np.pi * np.arange(n) / max(n - 1, 1)) if n > 1 else np.ones(n)
 
-_window("hamming_window", _hamming, float32, ("alpha", 0.54), ("beta", 0.46))
 
-_window("hann_window", np.hanning, as_dtype("float64"))
-
-_window("bartlett_window", np.bartlett, float32)
-
-_window("blackman_window", np.blackman, float32)
-
-_window("kaiser_window", np.kaiser, as_dtype("float64"), ("beta", 12.0))
+hamming_window = _window("hamming_window", _hamming, float32, ("alpha", 0.54), ("beta", 0.46))
+hann_window = _window("hann_window", np.hanning, float64)
+bartlett_window = _window("bartlett_window", np.bartlett, float32)
+blackman_window = _window("blackman_window", np.blackman, float32)
+kaiser_window = _window("kaiser_window", np.kaiser, float64, ("beta", 12.0))

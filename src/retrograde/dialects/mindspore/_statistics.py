@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
+from ...ops import distance
 from ...ops import elementwise as ew
 from ...ops import reduction as rd
 from ...ops import structural as st
@@ -92,31 +93,25 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool =
 @api()
 def renorm(input: Any, p: float, axis: int, maxnorm: float) -> Any:
     """The slices along an axis with those of greater p-norm than `maxnorm` scaled down to it."""
-    from ...ops.distance import renorm as primitive
-
     x = single("renorm", input, FLOATING)
-    return primitive(x, ord=float(p), axis=axis_of("renorm", axis, len(shape_of(x))), bound=float(maxnorm))
+    return distance.renorm(x, ord=float(p), axis=axis_of("renorm", axis, len(shape_of(x))), bound=float(maxnorm))
 
 
 @api(method=False)
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     """The p-norm distances between the rows of two matrices, batched."""
-    from ...ops.distance import cdist as primitive
-
     x, y = single("cdist", x1, FLOATING), single("cdist", x2, FLOATING)
     if p < 0:
         raise ValueError(f"cdist: p must not be negative, got {p}")
-    return primitive(x, y, ord=float(p))
+    return distance.cdist(x, y, ord=float(p))
 
 
 @api(method=False)
 def pdist(input: Any, p: float = 2.0) -> Any:
     """The p-norm distances between all pairs of rows."""
-    from ...ops.distance import pdist as primitive
-
     if p < 0:
         raise ValueError(f"pdist: p must not be negative, got {p}")
-    return primitive(single("pdist", input, FLOATING), ord=float(p))
+    return distance.pdist(single("pdist", input, FLOATING), ord=float(p))
 
 
 @api(method=False)

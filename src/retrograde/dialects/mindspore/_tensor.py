@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import _errors
-from ..._state import state
+from ..._state import OBSERVERS, state
 from ...backend.canonical import canonical
 from ...core import value as values
 from ...core.level import born
@@ -23,7 +23,7 @@ from ...tape import hooks, mutation
 from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
 from . import _data, _repr
-from ._api import FUNCTIONS, REGISTRY
+from ._api import REGISTRY
 from ._dtype import FROM_NUMPY
 from ._fillers import resolved
 
@@ -150,7 +150,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
         """A tensor in the memory of a NumPy array; raises TypeError for anything else."""
-        return FUNCTIONS["from_numpy"](array)  # type: ignore[no-any-return]
+        from ._creation import from_numpy
+
+        return from_numpy(array)
 
     # -------------------------------------------------------------------- as Python and NumPy values
 
@@ -185,7 +187,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @staticmethod
     def from_dlpack(dlpack: Any) -> Tensor:
         """A tensor in the memory of another library's array."""
-        return FUNCTIONS["from_dlpack"](dlpack)  # type: ignore[no-any-return]
+        from ._creation import from_dlpack
+
+        return from_dlpack(dlpack)
 
     def get_bytes(self) -> bytes:
         """The elements as they stand in memory."""
@@ -311,6 +315,8 @@ def from_array(array: np.ndarray) -> Tensor:
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     return tensor
 
 
@@ -349,4 +355,6 @@ def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) 
         tensor._node, tensor._level = data._node, data._level
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     return tensor

@@ -21,6 +21,7 @@ from ...ops import structural as st
 from .._shared.axes import count, integer
 from .._shared.elementwise import Builders, constant
 from ._api import api, check_cast, row
+from ._arguments import function
 from ._promote import ANY, BUILD, FLOAT, FLOATING, NUMBER, REAL, pair, single, tensor_argument
 
 Function = Callable[..., Any]
@@ -33,49 +34,49 @@ INEXACT = "xx.."
 INTEGER_AS_FLOAT = "xf.."
 WHOLE_ONLY = "x.xx"
 
-_TABLE: tuple[tuple[str, Any, str, str], ...] = (
-    ("acos arccos", ew.acos, INEXACT, "input"), ("acosh arccosh", ew.acosh, INEXACT, "input"),
-    ("asin", ew.asin, INEXACT, "input"), ("arcsin", ew.asin, INEXACT, "x"),
-    ("asinh arcsinh", ew.asinh, INEXACT, "input"), ("atan arctan", ew.atan, INEXACT, "input"),
-    ("atanh arctanh", ew.atanh, INEXACT, "input"), ("sin", ew.sin, INEXACT, "input"),
-    ("cos", ew.cos, INEXACT, "input"), ("tan", ew.tan, INEXACT, "input"), ("sinh", ew.sinh, INEXACT, "input"),
-    ("cosh", ew.cosh, INEXACT, "input"), ("tanh", ew.tanh, INEXACT, "input"),
-    ("exp tensor_exp", ew.exp, INEXACT, "input"), ("exp2", ew.exp2, FLOAT, "input"),
-    ("expm1 tensor_expm1", ew.expm1, INEXACT, "input"), ("log", ew.log, INEXACT, "input"),
-    ("log2", ew.log2, INEXACT, "input"), ("log10", ew.log10, INEXACT, "input"), ("log1p", ew.log1p, INEXACT, "input"),
-    ("sqrt", ew.sqrt, FLOAT, "x"), ("rsqrt", ew.rsqrt, INEXACT, "input"), ("reciprocal", ew.reciprocal, FLOAT, "input"),
-    ("square", ew.square, NUMBER, "input"), ("sinc", sp.sinc, FLOAT, "input"),
-    ("deg2rad", ew.deg2rad, FLOATING, "x"), ("rad2deg", ew.rad2deg, FLOATING, "x"),
-    ("floor", sel.floor, FLOATING, "input"), ("ceil", sel.ceil, FLOATING, "input"), ("rint", sel.rint, FLOATING, "x"),
-    ("trunc", sel.trunc, REAL, "input"), ("frac", sel.frac, "x..x", "x"), ("sgn", ew.sgn, NUMBER, "input"),
-    ("erf", sp.erf, FLOATING, "input"), ("erfc", sp.erfc, FLOATING, "input"), ("erfinv", sp.erfinv, FLOATING, "input"),
-    ("lgamma", sp.lgamma, "xf.x", "input"), ("digamma", sp.digamma, FLOATING, "input"),
-    ("i0", sp.i0, FLOATING, "input"), ("bessel_i0", sp.i0, FLOATING, "x"), ("bessel_i0e", sp.i0e, FLOATING, "x"),
-    ("bessel_i1", sp.i1, FLOATING, "x"), ("bessel_i1e", sp.i1e, FLOATING, "x"),
-    ("bessel_j0", sp.j0, FLOATING, "x"), ("bessel_j1", sp.j1, FLOATING, "x"),
-    ("bessel_y0", sp.y0, FLOATING, "x"), ("bessel_y1", sp.y1, FLOATING, "x"),
-    ("bessel_k0", sp.k0, FLOATING, "x"), ("bessel_k0e", sp.k0e, FLOATING, "x"),
-    ("bessel_k1", sp.k1, FLOATING, "x"), ("bessel_k1e", sp.k1e, FLOATING, "x"),
-    ("isnan", cmp.isnan, ANY, "input"), ("isfinite", cmp.isfinite, REAL, "input"), ("isinf", cmp.isinf, FLOATING, "input"),
-    ("isneginf", cmp.isneginf, FLOATING, "input"), ("isposinf", cmp.isposinf, FLOATING, "input"),
-    ("isreal", cmp.isreal, ANY, "input"), ("signbit", cmp.signbit, REAL, "input"),
-    ("bitwise_not", cmp.bitwise_not, "..xx", "input"), ("invert", cmp.bitwise_not, WHOLE_ONLY, "x"),
-)  # fmt: skip
-_NO_METHOD = frozenset(("rint", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e"))
-_IN_PLACE = frozenset(("exp", "log", "tanh", "floor", "erfinv"))
+def _unary(
+    name: str, op: Any, kinds: str = INEXACT, make: Builders = BUILD, method: bool = True, in_place: bool = False
+) -> Function:  # fmt: skip
+    """Register the function of one tensor that a primitive computes."""
+    return api(name, method=method, in_place=in_place)(make.unary(name, op, kinds))
 
 
-def _unary(names: str, op: Any, kinds: str, parameter: str) -> Function:
-    first, *others = names.split()
-    f = (BUILD if parameter == "input" else BUILD_XY).unary(first, op, kinds)
-    return api(first, *others, method=not first.startswith("bessel") and first not in _NO_METHOD,
-               in_place=first in _IN_PLACE)(f)  # fmt: skip
+def _bessel(name: str, op: Any) -> Function:
+    return _unary(name, op, FLOATING, BUILD_XY, method=False)
 
 
-FUNCTIONS_OF_ONE: dict[str, Function] = {}
-for _names, _op, _kinds, _parameter in _TABLE:
-    for _name in _names.split():
-        FUNCTIONS_OF_ONE[_name] = _unary(_name, _op, _kinds, _parameter)
+sin, cos, tan = _unary("sin", ew.sin), _unary("cos", ew.cos), _unary("tan", ew.tan)
+asin, arcsin = _unary("asin", ew.asin), _unary("arcsin", ew.asin, make=BUILD_XY)
+acos, arccos = _unary("acos", ew.acos), _unary("arccos", ew.acos)
+atan, arctan = _unary("atan", ew.atan), _unary("arctan", ew.atan)
+sinh, cosh, tanh = _unary("sinh", ew.sinh), _unary("cosh", ew.cosh), _unary("tanh", ew.tanh, in_place=True)
+asinh, arcsinh = _unary("asinh", ew.asinh), _unary("arcsinh", ew.asinh)
+acosh, arccosh = _unary("acosh", ew.acosh), _unary("arccosh", ew.acosh)
+atanh, arctanh = _unary("atanh", ew.atanh), _unary("arctanh", ew.atanh)
+exp, tensor_exp, exp2 = _unary("exp", ew.exp, in_place=True), _unary("tensor_exp", ew.exp), _unary("exp2", ew.exp2, FLOAT)
+expm1, tensor_expm1 = _unary("expm1", ew.expm1), _unary("tensor_expm1", ew.expm1)
+log, log2 = _unary("log", ew.log, in_place=True), _unary("log2", ew.log2)
+log10, log1p = _unary("log10", ew.log10), _unary("log1p", ew.log1p)
+sqrt, rsqrt = _unary("sqrt", ew.sqrt, FLOAT, BUILD_XY), _unary("rsqrt", ew.rsqrt)
+reciprocal, square = _unary("reciprocal", ew.reciprocal, FLOAT), _unary("square", ew.square, NUMBER)
+deg2rad, rad2deg = _unary("deg2rad", ew.deg2rad, FLOATING, BUILD_XY), _unary("rad2deg", ew.rad2deg, FLOATING, BUILD_XY)
+floor, ceil = _unary("floor", sel.floor, FLOATING, in_place=True), _unary("ceil", sel.ceil, FLOATING)
+rint, trunc = _unary("rint", sel.rint, FLOATING, BUILD_XY, method=False), _unary("trunc", sel.trunc, REAL)
+frac, sgn = _unary("frac", sel.frac, "x..x", BUILD_XY), _unary("sgn", ew.sgn, NUMBER)
+erf, erfc = _unary("erf", sp.erf, FLOATING), _unary("erfc", sp.erfc, FLOATING)
+erfinv, sinc = _unary("erfinv", sp.erfinv, FLOATING, in_place=True), _unary("sinc", sp.sinc, FLOAT)
+lgamma, digamma = _unary("lgamma", sp.lgamma, "xf.x"), _unary("digamma", sp.digamma, FLOATING)
+i0, bessel_i0, bessel_i0e = _unary("i0", sp.i0, FLOATING), _bessel("bessel_i0", sp.i0), _bessel("bessel_i0e", sp.i0e)
+bessel_i1, bessel_i1e = _bessel("bessel_i1", sp.i1), _bessel("bessel_i1e", sp.i1e)
+bessel_j0, bessel_j1 = _bessel("bessel_j0", sp.j0), _bessel("bessel_j1", sp.j1)
+bessel_y0, bessel_y1 = _bessel("bessel_y0", sp.y0), _bessel("bessel_y1", sp.y1)
+bessel_k0, bessel_k0e = _bessel("bessel_k0", sp.k0), _bessel("bessel_k0e", sp.k0e)
+bessel_k1, bessel_k1e = _bessel("bessel_k1", sp.k1), _bessel("bessel_k1e", sp.k1e)
+isnan, isreal = _unary("isnan", cmp.isnan, ANY), _unary("isreal", cmp.isreal, ANY)
+isfinite, signbit = _unary("isfinite", cmp.isfinite, REAL), _unary("signbit", cmp.signbit, REAL)
+isinf = _unary("isinf", cmp.isinf, FLOATING)
+isneginf, isposinf = _unary("isneginf", cmp.isneginf, FLOATING), _unary("isposinf", cmp.isposinf, FLOATING)
+bitwise_not, invert = _unary("bitwise_not", cmp.bitwise_not, "..xx"), _unary("invert", cmp.bitwise_not, WHOLE_ONLY, BUILD_XY)
 
 sign = row("sign", lambda input: sel.sign(single("sign", input, NUMBER), nan_to_zero=False),
     "-1, 0 or 1 by the sign of each element.", in_place=True)  # fmt: skip
@@ -93,11 +94,9 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     return sel.round_to(x, decimals=decimals) if decimals else sel.rint(x)
 
 
-@api(method=False)
-def inv(x: Any) -> Any:
-    """The reciprocal of each element; of integers without its fraction, as they hold it."""
-    x = single("inv", x, NUMBER)
-    return ew.trunc_divide(constant(1, dtype_of(x)), x) if dtype_of(x).kind in "iu" else ew.reciprocal(x)
+inv = function("inv", "x: Number", lambda x:
+    ew.trunc_divide(constant(1, dtype_of(x)), x) if dtype_of(x).kind in "iu" else ew.reciprocal(x),
+    "The reciprocal of each element; of integers without its fraction, as they hold it.")  # fmt: skip
 
 
 @api()
@@ -114,6 +113,12 @@ def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = No
             raise TypeError(f"nan_to_num: {name} must be a float or None, got {type(value).__name__}")
     x = single("nan_to_num", input, FLOATING)
     return sel.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@api("__round__", function=False)
+def rounded(self: Any, ndigits: int | None = None) -> Any:
+    """`round(x)`, to even where two are equally near."""
+    return round(self, decimals=ndigits or 0)
 
 
 @api(method=False)
@@ -143,18 +148,9 @@ def conj(input: Any) -> Any:
     return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
 
 
-@api()
-def real(input: Any) -> Any:
-    """The real part."""
-    x = tensor_argument("real", input)
-    return st.real(x) if dtype_of(x).kind == "c" else st.copy(x)
-
-
-@api()
-def imag(input: Any) -> Any:
-    """The imaginary part; 0 of a real tensor."""
-    x = tensor_argument("imag", input)
-    return st.imag(x) if dtype_of(x).kind == "c" else x * 0
+real = function("real", "input: Tensor", lambda x: st.real(x) if dtype_of(x).kind == "c" else st.copy(x), "The real part.")
+imag = function("imag", "input: Tensor", lambda x: st.imag(x) if dtype_of(x).kind == "c" else x * 0,
+    "The imaginary part; 0 of a real tensor.")  # fmt: skip
 
 
 angle = row("angle", lambda input: ew.angle(single("angle", input, INTEGER_AS_FLOAT)),

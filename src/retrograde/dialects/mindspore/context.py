@@ -16,7 +16,7 @@ from ._context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
     set_context,
-)
+)  # fmt: skip
 
 
 class _Context:

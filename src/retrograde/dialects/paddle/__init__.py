@@ -30,8 +30,8 @@ from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
 from . import _conversion, _creation, _flags, _indexing, _internal, _arithmetic, _paths, _repr, _sparse_tensor
-from . import _unary  # isort: skip  # before _binary, which gives its functions in-place forms
-from . import _binary, _gather, _joining, _matmul, _reductions, _shape, _diagonals, _scans, _sorting, _statistics, _spectral
+from . import _unary, _binary, _gather, _joining, _matmul, _reductions, _shape, _diagonals, _scans, _sorting, _statistics
+from . import _spectral
 from . import linalg, random, signal
 from . import _save_load
 
@@ -62,6 +62,9 @@ _LAYERS = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "l
 _HIGH_LEVEL = ("Model", "flops", "summary")
 """Names of `paddle.hapi` that the package offers too."""
 
+_AUTOCAST = ("autocast", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled")
+"""Names of `paddle.amp` that the package offers too."""
+
 
 def __getattr__(name: str) -> _Any:
     if name in _LAYERS:
@@ -70,6 +73,8 @@ def __getattr__(name: str) -> _Any:
         return __getattr__("distributed").DataParallel
     if name in _HIGH_LEVEL:
         return getattr(__getattr__("hapi"), name)
+    if name in _AUTOCAST:
+        return getattr(__getattr__("amp"), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time
         return _submodule(__name__, name)
     raise _missing("paddle", name, globals())

@@ -13,8 +13,8 @@ from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
     "FUNCTIONS", "METHODS", "REGISTRY", "Message", "VisibleDeprecationWarning", "aliases", "api", "attributes",
-    "check_shape", "deprecated", "in_place_form", "missing", "named", "near", "row", "submodule", "take_dtype",
-    "take_over", "tensor_class", "to_dtype", "write_out",
+    "check_shape", "deprecated", "in_place", "in_place_form", "missing", "named", "near", "offered", "row", "submodule",
+    "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
 
 
@@ -88,7 +88,7 @@ REGISTRY = Registry(
     second_names={"input": "x", "other": "y", "dim": "axis"},
 )  # fmt: skip
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
-attributes, row = REGISTRY.attributes, REGISTRY.row
+attributes, row, offered, in_place = REGISTRY.attributes, REGISTRY.row, REGISTRY.offered, REGISTRY.in_place
 FUNCTIONS = REGISTRY.functions
 """What the module `paddle` offers, by name."""
 METHODS = REGISTRY.methods

@@ -201,6 +201,7 @@ def _reversed_number(f: Function, bind: Function) -> Function:
     return operator(swapped)
 
 
+_over, _under = fast(ew.divide, Tensor, number_operator(_divide, ew.divide)), _reversed_number(_divide, _bind_divide)
 METHODS.update(
     __add__=fast(ew.add, Tensor, number_operator(_add, ew.add)),
     __radd__=number_operator(_add, ew.add),
@@ -208,8 +209,10 @@ METHODS.update(
     __rsub__=_reversed_number(_subtract, _bind_subtract),
     __mul__=fast(ew.multiply, Tensor, number_operator(_multiply, ew.multiply)),
     __rmul__=number_operator(_multiply, ew.multiply),
-    __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide)),
-    __rtruediv__=_reversed_number(_divide, _bind_divide),
+    __truediv__=_over,
+    __rtruediv__=_under,
+    __div__=_over,
+    __rdiv__=_under,
     __floordiv__=operator(_floor_divide),
     __rfloordiv__=_reversed(_floor_divide),
     __mod__=operator(_remainder),
@@ -219,7 +222,6 @@ METHODS.update(
     __matmul__=operator(_matmul),
     __rmatmul__=operator(_matmul_right),
 )
-METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"])
 for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multiply mul", np.multiply),
                        ("divide div", np.divide)):  # fmt: skip
     for _name in _names.split():
@@ -242,17 +244,18 @@ def magnitude(self: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------ comparisons
 
-_COMPARISONS = {
-    "eq": ("equal", cmp.equal), "ne": ("not_equal", cmp.not_equal), "lt": ("less_than less", cmp.less),
-    "le": ("less_equal", cmp.less_equal), "gt": ("greater_than greater", cmp.greater),
-    "ge": ("greater_equal", cmp.greater_equal),
-}  # fmt: skip
 
-for _symbol, (_names, _op) in _COMPARISONS.items():
-    _name = _names.split()[0]
-    METHODS[f"__{_symbol}__"] = operator(binary(_name, _op, fast=_FLAT))
-    if _name != "equal":
-        register(f"{_names} {_symbol}", binary(_name, _op, TENSORS, fast=_FLAT))
+def _comparison(names: str, op: Any) -> Any:
+    """Register the function of these names, the last of which is its operator's."""
+    name, symbol = names.split()[0], names.split()[-1]
+    METHODS[f"__{symbol}__"] = operator(binary(name, op, fast=_FLAT))
+    return register(names, binary(name, op, TENSORS, fast=_FLAT))
+
+
+not_equal, less_than = _comparison("not_equal ne", cmp.not_equal), _comparison("less_than less lt", cmp.less)
+less_equal = _comparison("less_equal le", cmp.less_equal)
+greater_than = _comparison("greater_than greater gt", cmp.greater)
+greater_equal = _comparison("greater_equal ge", cmp.greater_equal)
 
 
 @api("equal", "eq", in_place=True, out=True)
@@ -263,6 +266,7 @@ def equal(x: Any, y: Any, name: Any = None) -> Any:
 
 
 _equal = binary("equal", cmp.equal, fast=_FLAT)
+METHODS["__eq__"] = operator(_equal)
 
 # ------------------------------------------------------------------------------------------ bits
 

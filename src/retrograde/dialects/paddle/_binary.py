@@ -16,12 +16,13 @@ from ...ops import special
 from ...ops import structural as st
 from ...ops.indexing import argwhere, take
 from . import _kernels
-from ._api import api, check_shape, row, write_out
-from ._arithmetic import divide
+from ._api import FUNCTIONS, METHODS, api, check_shape, offered, row, write_out
+from ._arithmetic import divide, equal, greater_equal, greater_than, less_equal, less_than, not_equal
 from ._dtype import FROM_NUMPY, float32, float64
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
 from ._promote import operand, pair, scalar_dtype, to_dtype
 from ._tensor import from_array
+from ._unary import logical_not
 
 # ------------------------------------------------------------------------------------------ tables
 
@@ -74,14 +75,11 @@ _keeping("copysign", ew.copysign, True)
 _keeping("heaviside", sel.heaviside, False)
 
 
-def _to_bool_in_place(names: str) -> None:
-    """The in-place forms of functions whose results are booleans: the tensor takes their dtype."""
-    from ._api import FUNCTIONS, METHODS
-
+def _to_bool_in_place(f: Any, names: str) -> None:
+    """The in-place forms of a function whose results are booleans: the tensor takes their dtype."""
+    public = offered(f)
     for name in names.split():
-        f = FUNCTIONS[name]
-
-        def method(x: Any, *args: Any, _f: Any = f, _name: str = name, **options: Any) -> Any:
+        def method(x: Any, *args: Any, _f: Any = public, _name: str = name, **options: Any) -> Any:
             found = _f(x, *args, **options)
             check_shape(_name + "_", found, x)
             return write_out(_name + "_", found, x)
@@ -89,15 +87,17 @@ def _to_bool_in_place(names: str) -> None:
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"`{name}` with the result put in the tensor's place; returns it."
         METHODS[name + "_"] = FUNCTIONS[name + "_"] = method
-    tensors_in_place(names.replace("logical_not ", ""))
+    if f is not logical_not:
+        tensors_in_place(names)
 
 
-for _name in ("logical_and", "logical_or", "logical_xor"):
-    register(_name, binary(_name, getattr(cmp, _name), TENSORS, fast="biufc"), in_place=False)
-_to_bool_in_place(
-    "logical_and logical_or logical_xor logical_not equal not_equal less_than less less_equal greater_than greater "
-    "greater_equal"
-)
+logical_and = register("logical_and", binary("logical_and", cmp.logical_and, TENSORS, fast="biufc"), in_place=False)
+logical_or = register("logical_or", binary("logical_or", cmp.logical_or, TENSORS, fast="biufc"), in_place=False)
+logical_xor = register("logical_xor", binary("logical_xor", cmp.logical_xor, TENSORS, fast="biufc"), in_place=False)
+for _f in (logical_and, logical_or, logical_xor, logical_not, equal, not_equal, less_equal, greater_equal):
+    _to_bool_in_place(_f, _f.__name__)
+_to_bool_in_place(less_than, "less_than less")
+_to_bool_in_place(greater_than, "greater_than greater")
 
 # ------------------------------------------------------------------------------------------ bits, powers of two
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as _copy
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .._shared.dlpack import CPU_DEVICE, imported
 from .._shared.registry import defined
 from . import _dtype
 from ._api import api, row, take_over
+from ._arguments import function, unnamed
 from ._data import data_array, number
 from ._device import Place, check_device
 from ._dtype import FROM_NUMPY, as_dtype
@@ -231,11 +233,7 @@ for _name, _d in {
 # ------------------------------------------------------------------------------------------ copies and devices
 
 
-@api()
-def clone(x: Tensor, name: Any = None) -> Any:
-    """A copy with memory of its own, through which gradients pass."""
-    tensor_argument("clone", x)
-    return st.copy(x)
+clone = function("clone", "x: Given", st.copy, "A copy with memory of its own, through which gradients pass.")
 
 
 @api(method=False)
@@ -399,9 +397,15 @@ def set_value(self: Tensor, value: Any) -> None:
     else:
         raise AssertionError(f"set_value: wanted a Tensor or a NumPy array, got {type(value).__name__}")
     if tuple(array.shape) != tuple(shape_of(self)):
-        raise AssertionError(f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}")
+        turned = tuple(array.shape)[::-1] == tuple(shape_of(self))
+        raise AssertionError(
+            f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}"
+            + ("; its transpose would fit (a Linear's weight is [in, out] here)" if turned else "; reshape the value first")
+        )
     if array.dtype != dtype_of(self):
-        raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
+        raise AssertionError(
+            f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}; convert the value with astype()"
+        )
     overwrite(self, array)
 
 
@@ -482,32 +486,14 @@ _is_kind("is_integer", "1", "an integer one")
 _is_kind("is_complex", "3", "complex")
 
 
-@api(method=True)
-def numel(x: Any, name: Any = None) -> Any:
-    """The number of elements as a 0-d tensor."""
-    tensor_argument("numel", x)
-    return from_array(np.asarray(int(np.prod(shape_of(x), dtype=np.int64))))
-
-
-@api(method=True)
-def rank(input: Any) -> Any:
-    """The number of axes as a 0-d tensor."""
-    tensor_argument("rank", input, "input")
-    return from_array(np.asarray(len(shape_of(input)), np.int32))
-
-
-@api("shape", method=False)
-def shape_tensor(input: Any) -> Any:
-    """The shape as a tensor of integers."""
-    tensor_argument("shape", input, "input")
-    return from_array(np.asarray(shape_of(input), np.int64))
-
-
-@api(method=True)
-def is_empty(x: Any, name: Any = None) -> Any:
-    """Whether there are no elements, as a 0-d tensor."""
-    tensor_argument("is_empty", x)
-    return from_array(np.asarray(0 in shape_of(x)))
+numel = function("numel", "x: Given", lambda x: from_array(np.asarray(math.prod(shape_of(x)))),
+    "The number of elements as a 0-d tensor.")  # fmt: skip
+rank = unnamed("rank", "input: Given", lambda x: from_array(np.asarray(len(shape_of(x)), np.int32)),
+    "The number of axes as a 0-d tensor.")  # fmt: skip
+shape_tensor = unnamed("shape", "input: Given", lambda x: from_array(np.asarray(shape_of(x), np.int64)),
+    "The shape as a tensor of integers.", method=False)  # fmt: skip
+is_empty = function("is_empty", "x: Given", lambda x: from_array(np.asarray(0 in shape_of(x))),
+    "Whether there are no elements, as a 0-d tensor.")  # fmt: skip
 
 
 @api(function=False)

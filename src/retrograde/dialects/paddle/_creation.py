@@ -33,7 +33,7 @@ from ._dtype import (
     int64,
     np_dtype_of,
     uint8,
-)
+)  # fmt: skip
 from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 

@@ -16,26 +16,18 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, count, integer, integers
 from .._shared.elementwise import constant
 from ._api import api
+from ._arguments import function
 from ._joining import _replaced
 from ._promote import single
 from ._shape import flatten, view
 from ._tensor import from_array
 
-
-def _triangle(name: str, op: Any) -> None:
-    @api(name, in_place=True, out=True)
-    def f(x: Any, diagonal: int = 0, name: Any = None) -> Any:
-        """The elements of matrices on one side of a diagonal, zeros on the other."""
-        x = single(f.__name__, x)
-        if len(shape_of(x)) < 2:
-            raise ValueError(f"{f.__name__}: wanted at least 2 axes, got {len(shape_of(x))}")
-        return op(x, k=integer(f.__name__, "diagonal", diagonal))
-
-    f.__name__ = f.__qualname__ = name
-
-_triangle("tril", tri.tril)
-
-_triangle("triu", tri.triu)
+tril = function("tril", "x: Matrices, diagonal: Int = 0", tri.tril,
+    "The elements of matrices below a diagonal and on it, zeros above.",
+    called={"diagonal": "k"}, in_place=True, out=True)  # fmt: skip
+triu = function("triu", "x: Matrices, diagonal: Int = 0", tri.triu,
+    "The elements of matrices above a diagonal and on it, zeros below.",
+    called={"diagonal": "k"}, in_place=True, out=True)  # fmt: skip
 
 
 @api()

@@ -19,6 +19,7 @@ from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers
 from ._api import api
+from ._arguments import function, unnamed
 from ._binary import same_dtype
 from ._conversion import cast
 from ._promote import single
@@ -245,18 +246,12 @@ def _slices(op: str, x: Any, axes: Any, starts: Any, ends: Any, strides: Any) ->
     return tuple(index)
 
 
-@api("slice")
-def slice_part(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
-    """The part of the tensor from a start to an end along some axes."""
-    x = single("slice", input)
-    return view(st.getitem, x, index=_slices("slice", x, axes, starts, ends, None))
-
-
-@api()
-def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
-    """The part of the tensor from a start to an end along some axes, by strides."""
-    x = single("strided_slice", x)
-    return view(st.getitem, x, index=_slices("strided_slice", x, axes, starts, ends, strides))
+slice_part = unnamed("slice", "input: Tensor, axes, starts, ends",
+    lambda x, **part: view(st.getitem, x, index=_slices("slice", x, **part, strides=None)),
+    "The part of the tensor from a start to an end along some axes.")  # fmt: skip
+strided_slice = function("strided_slice", "x: Tensor, axes, starts, ends, strides",
+    lambda x, **part: view(st.getitem, x, index=_slices("strided_slice", x, **part)),
+    "The part of the tensor from a start to an end along some axes, by strides.")  # fmt: skip
 
 
 @api()

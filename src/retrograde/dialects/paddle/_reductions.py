@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,10 @@ from ...ops.comparison import isnan
 from ...ops.selection import where
 from ...tensor import numpy_functions as npf
 from ...tensor import searching
-from .._shared.axes import axes_of, axis_of
+from .._shared.axes import ALL_AXES, axes_of, axis_of
+from .._shared.registry import defined
 from ._api import api, write_out
+from ._arguments import function
 from ._dtype import FROM_NUMPY, as_dtype, bool_, int32, int64
 from ._promote import FLOATED, single, to_dtype
 from ._tensor import from_array
@@ -28,14 +29,9 @@ _sum = red.sum.prim.bind  # type: ignore[attr-defined]
 _mean = red.mean.prim.bind  # type: ignore[attr-defined]
 
 
-@functools.cache
-def _all_axes(ndim: int) -> tuple[int, ...]:
-    return tuple(range(ndim))
-
-
 def reduced(op: str, x: Any, axis: Any) -> tuple[int, ...]:
     """The axes that an argument `axis` names: all of them for None and for an empty list."""
-    return _all_axes(len(shape_of(x))) if axis is None else axes_of(op, axis, len(shape_of(x)))
+    return axes_of(op, axis, len(shape_of(x)))
 
 
 def in_dtype(op: str, x: Any, dtype: Any) -> Any:
@@ -73,7 +69,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     if axis is None and dtype is None and isinstance(x, Value):
         a = x._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _sum(x, axis=_all_axes(a.ndim), keepdims=keepdim)
+            return _sum(x, axis=ALL_AXES[a.ndim], keepdims=keepdim)
     x = single("sum", x)
     if type(dtype) is bool:  # sum(x, axis, keepdim), as other reductions have it
         dtype, keepdim = None, dtype
@@ -90,7 +86,7 @@ def mean(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None, *, d
     if axis is None and dtype is None and isinstance(x, Value):
         a = x._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _mean(x, axis=_all_axes(a.ndim), keepdims=keepdim)
+            return _mean(x, axis=ALL_AXES[a.ndim], keepdims=keepdim)
     x = in_dtype("mean", single("mean", x), dtype)
     axes, d = reduced("mean", x, axis), dtype_of(x)
     if d.kind in "iub":
@@ -115,18 +111,10 @@ def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, n
     return red.nansum(x, axis=reduced("nansum", x, axis), keepdims=bool(keepdim))
 
 
-@api()
-def nanmean(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """The mean over axes of what is not nan; nan where nothing is."""
-    x = single("nanmean", x, FLOATED)
-    return npf.nanmean(x, axis=reduced("nanmean", x, axis), keepdims=bool(keepdim))
-
-
-@api(out=True)
-def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """log(sum(exp(x))) over axes, without overflow."""
-    x = single("logsumexp", x, FLOATED)
-    return red.logsumexp(x, axis=reduced("logsumexp", x, axis), keepdims=bool(keepdim))
+nanmean = function("nanmean", "x: Floated, axis: Axes = None, keepdim: Keep = False", npf.nanmean,
+    "The mean over axes of what is not nan; nan where nothing is.")  # fmt: skip
+logsumexp = function("logsumexp", "x: Floated, axis: Axes = None, keepdim: Keep = False", red.logsumexp,
+    "log(sum(exp(x))) over axes, without overflow.", out=True)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ extremes
@@ -143,17 +131,16 @@ def _extreme(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any) -> Any:
     return primitive(x, axis=axes, keepdims=bool(keepdim), ties="even")
 
 
-def _extremes(name: str, primitive: Any, out: bool) -> None:
-    @api(name, out=out)
+def _extremes(name: str, primitive: Any, out: bool = False) -> Any:
     def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
         """The extreme over axes (all, if none is given); equal ones share the gradient evenly."""
         return _extreme(f.__name__, primitive, x, axis, keepdim)
 
-    f.__name__ = f.__qualname__ = name
+    return api(name, out=out)(defined(name, f))
 
 
-for _name, _op in {"max": red.amax, "min": red.amin, "amax": red.amax, "amin": red.amin}.items():
-    _extremes(_name, _op, _name[0] == "a")
+max, min = _extremes("max", red.amax), _extremes("min", red.amin)
+amax, amin = _extremes("amax", red.amax, out=True), _extremes("amin", red.amin, out=True)
 
 # ------------------------------------------------------------------------------------------ moments
 
@@ -185,29 +172,17 @@ def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = 
 # ------------------------------------------------------------------------------------------ logic, counts, positions
 
 
-def _logic(name: str, primitive: Any) -> None:
-    @api(name, out=True)
-    def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-        """Whether all (any) of the elements over axes are true, that is not zero."""
-        x = single(f.__name__, x)
-        return primitive(x, axis=reduced(f.__name__, x, axis), keepdims=bool(keepdim))
-
-    f.__name__ = f.__qualname__ = name
+all = function("all", "x: Tensor, axis: Axes = None, keepdim: Keep = False", red.all,
+    "Whether all of the elements over axes are true, that is not zero.", out=True)  # fmt: skip
+any = function("any", "x: Tensor, axis: Axes = None, keepdim: Keep = False", red.any,
+    "Whether any of the elements over axes is true, that is not zero.", out=True)  # fmt: skip
 
 
-_logic("all", red.all)
-_logic("any", red.any)
+count_nonzero = function("count_nonzero", "x: Tensor, axis: Axes = None, keepdim: Keep = False", red.count_nonzero,
+    "How many elements over axes are not zero.")  # fmt: skip
 
 
-@api()
-def count_nonzero(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """How many elements over axes are not zero."""
-    x = single("count_nonzero", x)
-    return red.count_nonzero(x, axis=reduced("count_nonzero", x, axis), keepdims=bool(keepdim))
-
-
-def _position(name: str, search: Any) -> None:
-    @api(name)
+def _position(name: str, search: Any) -> Any:
     def f(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: Any = None) -> Any:
         """The position of the first extreme along an axis, or in the flattened tensor."""
         op = f.__name__
@@ -222,11 +197,10 @@ def _position(name: str, search: Any) -> None:
             return from_array(np.zeros((), d.np))
         return to_dtype(search(x, axis=i, keepdims=bool(keepdim)), d)
 
-    f.__name__ = f.__qualname__ = name
+    return api(name)(defined(name, f))
 
 
-_position("argmax", searching.argmax)
-_position("argmin", searching.argmin)
+argmax, argmin = _position("argmax", searching.argmax), _position("argmin", searching.argmin)
 
 
 @api()

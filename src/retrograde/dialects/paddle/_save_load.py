@@ -7,6 +7,7 @@ its array. Reading never calls what a file names (see `_shared.unpickling`).
 from __future__ import annotations
 
 import io
+import math
 import os
 import pickle
 import threading
@@ -20,6 +21,7 @@ import numpy as np
 from ...core.value import Value, dtype_of
 from .._shared.numpy_values import NUMPY_CONSTANTS, NUMPY_FUNCTIONS
 from .._shared.unpickling import Machine
+from .._shared.wire import key, varint, varints
 from ._api import api
 from ._dtype import FROM_NUMPY
 from ._tensor import Tensor, from_array
@@ -146,19 +148,11 @@ _BEGINNING = bytes(16)
 """What it begins with: the format of what holds the tensor, no levels of detail, and the format of the tensor."""
 
 
-def _varint(n: int) -> bytes:
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    return bytes([*out, n])
-
-
 def _binary(x: Tensor) -> bytes:
     """A tensor in the format of PaddlePaddle's inference programs: a description (dtype and sizes), and the elements."""
     array = np.ascontiguousarray(x.numpy())
     kind = next(k for k, label in _KINDS.items() if label == x.dtype.label)
-    about = b"\x08" + _varint(kind) + b"".join(b"\x10" + _varint(n) for n in x.shape)
+    about = key(1, 0) + varint(kind) + b"".join(key(2, 0) + varint(n) for n in x.shape)
     return _BEGINNING + len(about).to_bytes(4, "little") + about + array.tobytes()
 
 
@@ -173,19 +167,15 @@ def _content(stream: Any) -> tuple[Tensor | None, Any]:
 def _from_binary(data: bytes) -> Tensor:
     """The tensor of bytes in that format; raises UnpicklingError where they are damaged."""
     end = 20 + int.from_bytes(data[16:20], "little")
-    numbers, at, value, shift = [], 20, 0, 0
-    while at < min(end, len(data)):
-        value |= (data[at] & 127) << shift
-        shift += 7
-        if data[at] < 128:
-            numbers.append(value)
-            value, shift = 0, 0
-        at += 1
+    try:
+        numbers = varints(memoryview(data)[20:end])
+    except (IndexError, ValueError):
+        numbers = []
     known = numbers[:1] == [8] and numbers[1] in _KINDS and not set(numbers[2::2]) - {16}
     if len(data) < 20 or end > len(data) or len(numbers) % 2 or not known:
         raise pickle.UnpicklingError("load: the description of the tensor in the file is damaged")
     dtype, shape = np.dtype(_KINDS[numbers[1]]) if numbers[1] != 22 else _BFLOAT16, tuple(numbers[3::2])
-    if len(data) - end != dtype.itemsize * int(np.prod(shape, dtype=np.int64)):
+    if len(data) - end != dtype.itemsize * math.prod(shape):
         raise pickle.UnpicklingError("load: the file does not hold as many elements as it says")
     return from_array(np.frombuffer(data, dtype, offset=end).reshape(shape).copy())
 

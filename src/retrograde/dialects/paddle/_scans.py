@@ -14,7 +14,7 @@ from ...ops.reduction import sum as sum_op
 from ...tape import inplace
 from ...tensor import manipulation
 from .._shared.axes import axis_of, integer
-from ._api import FUNCTIONS, METHODS, api, take_over
+from ._api import FUNCTIONS, METHODS, api, in_place, take_over
 from ._data import number
 from ._dtype import int64
 from ._integers import carry
@@ -56,7 +56,7 @@ def cumprod(x: Any, dim: Any = None, dtype: Any = None, name: Any = None) -> Any
 
 def _flattening(name: str, axis: str, f: Any) -> None:
     """Let the in-place form of a scan make the tensor a flat one where no axis is given."""
-    general = METHODS[name + "_"]
+    general = in_place(f)
 
     def method(x: Any, *args: Any, **options: Any) -> Any:
         if (args[0] if args else options.get(axis)) is not None or len(shape_of(x)) == 1:

@@ -20,6 +20,7 @@ from ...tensor import numpy_shapes as nps
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from .._shared.shapes import broadcast, filled
 from ._api import api, row
+from ._arguments import function
 from ._binary import same_dtype
 from ._dtype import as_dtype, dtype
 from ._inplace import become, rearranging
@@ -258,10 +259,8 @@ def expand(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
     return _expanded("expand", x, spread("expand", shape, "shape"))
 
 
-@api()
-def expand_as(x: Any, y: Any, name: Any = None) -> Any:
-    """Repeated to the shape of another tensor."""
-    return _expanded("expand_as", single("expand_as", x), tuple(shape_of(single("expand_as", y))))
+expand_as = function("expand_as", "x: Tensor, y: Tensor", lambda x, y: _expanded("expand_as", x, tuple(shape_of(y))),
+    "Repeated to the shape of another tensor.")  # fmt: skip
 
 
 @api()

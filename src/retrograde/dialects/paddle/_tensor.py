@@ -424,6 +424,8 @@ def from_array(array: np.ndarray, stop_gradient: bool = True) -> Tensor:
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     if not stop_gradient:
         tape.leaf(tensor)
     return tensor

@@ -7,6 +7,7 @@ the function are not whole).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,54 +26,56 @@ from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
 from .._shared.registry import defined
 from ._api import FUNCTIONS, METHODS, api, in_place_form, row
+from ._arguments import function
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
 from ._elementwise import ANY, FLOATED, register, unary
 from ._promote import single, to_dtype
 
 # ------------------------------------------------------------------------------------------ tables
 
-_FLOATING = {
-    "acos": ew.acos, "acosh": ew.acosh, "asin": ew.asin, "asinh": ew.asinh, "atan": ew.atan, "atanh": ew.atanh,
-    "cos": ew.cos, "cosh": ew.cosh, "sin": ew.sin, "sinh": ew.sinh, "tan": ew.tan, "tanh": ew.tanh,
-    "exp": ew.exp, "expm1": ew.expm1, "log": ew.log, "log10": ew.log10, "log1p": ew.log1p, "log2": ew.log2,
-    "sqrt": ew.sqrt, "reciprocal": ew.reciprocal, "sigmoid": activation.sigmoid, "deg2rad": ew.deg2rad,
-    "rad2deg": ew.rad2deg,
-}  # fmt: skip
-for _name, _op in _FLOATING.items():
-    register(_name, unary(_name, _op, FLOATED, fast="fc"))
+def _floated(name: str, op: Any, fast: str = "fc") -> Any:
+    """Register a function whose values are not whole: integers become float32."""
+    return register(name, unary(name, op, FLOATED, fast=fast))
+
+
+def _test(name: str, op: Any) -> Any:
+    return register(name, unary(name, op, ANY, fast="iuf"), in_place=False, out=False)
+
+
+cos, cosh, sin, sinh = _floated("cos", ew.cos), _floated("cosh", ew.cosh), _floated("sin", ew.sin), _floated("sinh", ew.sinh)
+tan, tanh, exp, expm1 = _floated("tan", ew.tan), _floated("tanh", ew.tanh), _floated("exp", ew.exp), _floated("expm1", ew.expm1)
+acos, acosh, asin = _floated("acos", ew.acos), _floated("acosh", ew.acosh), _floated("asin", ew.asin)
+asinh, atan, atanh = _floated("asinh", ew.asinh), _floated("atan", ew.atan), _floated("atanh", ew.atanh)
+log, log10, log1p = _floated("log", ew.log), _floated("log10", ew.log10), _floated("log1p", ew.log1p)
+log2, sqrt, reciprocal = _floated("log2", ew.log2), _floated("sqrt", ew.sqrt), _floated("reciprocal", ew.reciprocal)
+sigmoid, deg2rad = _floated("sigmoid", activation.sigmoid), _floated("deg2rad", ew.deg2rad)
+rad2deg, rsqrt = _floated("rad2deg", ew.rad2deg), _floated("rsqrt", ew.rsqrt, "f")
 # PaddlePaddle keeps what the tangent was taken of, so that its result may be changed again: ours is computed from the result.
-METHODS["tan_"] = FUNCTIONS["tan_"] = in_place_form("tan_", lambda x, name=None: st.copy(FUNCTIONS["tan"](x)))
-_REAL = {
-    "rsqrt": ew.rsqrt, "erf": special.erf, "erfinv": special.erfinv, "lgamma": special.lgamma, "gammaln": special.lgamma,
-    "digamma": special.digamma, "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e,
-}  # fmt: skip
-for _name, _op in _REAL.items():
-    register(_name, unary(_name, _op, FLOATED))
-
-_WHOLE = {"floor": sel.floor, "ceil": sel.ceil, "trunc": sel.trunc}  # of integers, these are the integers
-_AS_THEY_COME = {"abs": ew.absolute_stopped, "square": ew.square}
-for _name, _op in _AS_THEY_COME.items():
-    register(_name, unary(_name, _op, ANY, fast="ifc"))
-
-_TESTS = {"isfinite": cmp.isfinite, "isinf": cmp.isinf, "isnan": cmp.isnan, "isneginf": cmp.isneginf,
-          "isposinf": cmp.isposinf, "isreal": cmp.isreal, "signbit": cmp.signbit}  # fmt: skip
-for _name, _op in _TESTS.items():
-    register(_name, unary(_name, _op, ANY, fast="iuf"), in_place=False, out=False)
+METHODS["tan_"] = FUNCTIONS["tan_"] = in_place_form("tan_", lambda x, name=None: st.copy(tan(x)))
+erf, erfinv = _floated("erf", special.erf, "f"), _floated("erfinv", special.erfinv, "f")
+lgamma, gammaln = _floated("lgamma", special.lgamma, "f"), _floated("gammaln", special.lgamma, "f")
+digamma, i0, i0e = _floated("digamma", special.digamma, "f"), _floated("i0", special.i0, "f"), _floated("i0e", special.i0e, "f")
+i1, i1e = _floated("i1", special.i1, "f"), _floated("i1e", special.i1e, "f")
+absolute = register("abs", unary("abs", ew.absolute_stopped, ANY, fast="ifc"))
+square = register("square", unary("square", ew.square, ANY, fast="ifc"))
+isfinite, isinf, isnan = _test("isfinite", cmp.isfinite), _test("isinf", cmp.isinf), _test("isnan", cmp.isnan)
+isneginf, isposinf = _test("isneginf", cmp.isneginf), _test("isposinf", cmp.isposinf)
+isreal, signbit = _test("isreal", cmp.isreal), _test("signbit", cmp.signbit)
 logical_not = register("logical_not", unary("logical_not", cmp.logical_not, ANY, fast="biufc"), in_place=False)
 
 # ------------------------------------------------------------------------------------------ rounding, signs
 
 
-def _rounding(name: str, op: Any) -> None:
+def _rounding(name: str, op: Any) -> Any:
     def f(x: Any, name: Any = None) -> Any:
         x = single(f.__name__, x)
         return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    api(name, in_place=True, out=True)(defined(name, f, f"The elementwise `{name}` of a tensor; its derivative is 0."))
+    doc = f"The elementwise `{name}` of a tensor; its derivative is 0."
+    return api(name, in_place=True, out=True)(defined(name, f, doc))
 
 
-for _name, _op in _WHOLE.items():
-    _rounding(_name, _op)
+floor, ceil, trunc = _rounding("floor", sel.floor), _rounding("ceil", sel.ceil), _rounding("trunc", sel.trunc)
 
 
 @api(in_place=True, out=True)
@@ -87,11 +90,8 @@ def round(x: Any, decimals: int = 0, name: Any = None) -> Any:
     return sel.rint(x) if decimals == 0 else sel.round_to(x, decimals=int(decimals))
 
 
-@api(in_place=True, out=True)
-def sign(x: Any, name: Any = None) -> Any:
-    """-1, 0 or 1 as an element is negative, zero or positive; `x / |x|` of complex ones."""
-    x = single("sign", x)
-    return ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False)
+sign = function("sign", "x: Tensor", lambda x: ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False),
+    "-1, 0 or 1 as an element is negative, zero or positive; `x / |x|` of complex ones.", in_place=True, out=True)  # fmt: skip
 
 
 @api()
@@ -110,11 +110,8 @@ def _negative(op: str, x: Any) -> Any:
     return x
 
 
-@api("neg", in_place=True)
-def neg(x: Any, name: Any = None) -> Any:
-    """`-x`; booleans stay as they are."""
-    x = single("neg", x)
-    return st.copy(x) if dtype_of(x).kind == "b" else ew.negative(x)
+neg = function("neg", "x: Tensor", lambda x: st.copy(x) if dtype_of(x).kind == "b" else ew.negative(x),
+    "`-x`; booleans stay as they are.", in_place=True)  # fmt: skip
 
 
 negative = row("negative", lambda x, name=None: ew.negative(_negative("negative", x)),
@@ -173,11 +170,8 @@ def logit(x: Any, eps: float | None = None, name: Any = None) -> Any:
     return special.logit(single("logit", x, FLOATED), eps=float(eps) if eps else None)
 
 
-@api()
-def stanh(x: Any, scale_a: float = 0.67, scale_b: float = 1.7159, name: Any = None) -> Any:
-    """`scale_b * tanh(scale_a * x)`, elementwise."""
-    x = single("stanh", x, FLOATED)
-    return ew.tanh(x * float(scale_a)) * float(scale_b)
+stanh = function("stanh", "x: Floated, scale_a: float = 0.67, scale_b: float = 1.7159",
+    lambda x, scale_a, scale_b: ew.tanh(x * scale_a) * scale_b, "`scale_b * tanh(scale_a * x)`, elementwise.")  # fmt: skip
 
 
 @api()
@@ -220,7 +214,7 @@ def scale(x: Any, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = 
 def increment(x: Any, value: float = 1.0, name: Any = None) -> Any:
     """The tensor, of one element, with `value` added in place."""
     x = single("increment", x)
-    if int(np.prod(shape_of(x))) != 1:
+    if math.prod(shape_of(x)) != 1:
         raise ValueError(f"increment: wanted a tensor of one element, got shape {list(shape_of(x))}")
     return inplace.update("increment", x, lambda: ew.add(x, constant(value, dtype_of(x))))
 
@@ -249,7 +243,7 @@ def _bound(name: str, bound: Any) -> Any:
     if bound is None or type(bound) in (int, float):
         return bound
     if isinstance(bound, Value):
-        if int(np.prod(shape_of(bound))) != 1:
+        if math.prod(shape_of(bound)) != 1:
             raise ValueError(f"clip: {name} must be a number or a tensor of one element, got {list(shape_of(bound))}")
         return bound.item()
     if isinstance(bound, (np.generic, bool)):
@@ -273,11 +267,8 @@ real = row("real", lambda x, name=None: st.real(_complex("real", x)), "The real 
 imag = row("imag", lambda x, name=None: st.imag(_complex("imag", x)), "The imaginary part of a complex tensor.")
 
 
-@api()
-def conj(x: Any, name: Any = None) -> Any:
-    """The complex conjugate of each element; real ones are their own."""
-    x = single("conj", x)
-    return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
+conj = function("conj", "x: Tensor", lambda x: st.conj(x) if dtype_of(x).kind == "c" else st.copy(x),
+    "The complex conjugate of each element; real ones are their own.")  # fmt: skip
 
 
 angle = row("angle", lambda x, name=None: ew.angle(single("angle", x, FLOATED)),

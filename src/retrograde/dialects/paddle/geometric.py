@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from .._shared.registry import defined
 from ._api import attributes
-from ._arithmetic import METHODS as _METHODS
 from ._gather import gather
 from ._promote import single
 from ._tensor import from_array
@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 _REDUCTIONS = {"sum": sr.SUM, "mean": sr.MEAN, "max": sr.AMAX, "min": sr.AMIN}
-_MESSAGES = {"add": "__add__", "sub": "__sub__", "mul": "__mul__", "div": "__truediv__"}
+_MESSAGES = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 
 
 def _reduced(op: str, data: Any, places: np.ndarray, count: int, reduce: str) -> Any:
@@ -82,7 +82,7 @@ def _message(op: str, a: Any, b: Any, message_op: str) -> Any:
         shape = tuple(shape_of(small))
         small = st.reshape(small, shape=(shape[0], *(1,) * (max(na, nb) - n), *shape[1:]))
         a, b = (small, b) if na < nb else (a, small)
-    return _METHODS[_MESSAGES[message_op]](a, b)
+    return _MESSAGES[message_op](a, b)
 
 
 def send_ue_recv(x: Any, y: Any, src_index: Any, dst_index: Any, message_op: str = "add", reduce_op: str = "sum",

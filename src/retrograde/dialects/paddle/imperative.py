@@ -6,14 +6,7 @@ from typing import Any
 
 from ._api import missing as _missing
 from .fluid import dygraph as _dygraph
-from .fluid.dygraph import (
-    BackwardStrategy,
-    enabled,
-    grad,
-    guard,
-    no_grad,
-    to_variable,
-)
+from .fluid.dygraph import BackwardStrategy, enabled, grad, guard, no_grad, to_variable
 from .fluid.dygraph import load_dygraph as load
 from .fluid.dygraph import save_dygraph as save
 

@@ -29,18 +29,22 @@ class Metric(abc.ABC):
     @abc.abstractmethod
     def reset(self) -> None:
         """Start anew."""
+        raise NotImplementedError(f"{type(self).__name__}.reset")
 
     @abc.abstractmethod
     def update(self, *args: Any) -> Any:
         """Take in what `compute` gave."""
+        raise NotImplementedError(f"{type(self).__name__}.update")
 
     @abc.abstractmethod
     def accumulate(self) -> Any:
         """The metric so far."""
+        raise NotImplementedError(f"{type(self).__name__}.accumulate")
 
     @abc.abstractmethod
     def name(self) -> Any:
         """The name of the metric."""
+        raise NotImplementedError(f"{type(self).__name__}.name")
 
     def compute(self, *args: Any) -> Any:
         """What `update` takes: predictions and labels as they are, unless a metric says otherwise."""

@@ -18,12 +18,12 @@ class _Callable(ModuleType):
 
     def __call__(self, data: Any, *args: Any, **options: Any) -> Tensor:
         """A new tensor with a copy of the data, as `paddle.as_tensor` makes it."""
-        return FUNCTIONS["as_tensor"](data, *args, **options)  # type: ignore[no-any-return]
+        return _paddle.as_tensor(data, *args, **options)  # type: ignore[no-any-return]
 
 
 def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Any = None, name: Any = None) -> Tensor:
     """A tensor with every element `value`, a number or one spelled out."""
-    return FUNCTIONS["full"](shape, value, dtype, out=out)  # type: ignore[no-any-return]
+    return _paddle.full(shape, value, dtype, out=out)  # type: ignore[no-any-return]
 
 
 def create_array(dtype: Any, initialized_list: Any = None) -> list[Tensor]:

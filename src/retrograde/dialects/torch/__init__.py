@@ -54,7 +54,7 @@ from . import masked
 from . import ops
 from . import func
 from . import testing
-from ._environment import Event, Stream, __config__, accelerator, backends, cpu, cuda, mps, version, xpu
+from ._environment import __config__, accelerator, backends, cpu, mps, version, xpu
 from .func import vmap
 from . import amp
 from .amp import GradScaler, autocast
@@ -116,10 +116,10 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 
 _LAZY = (
-    "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "distributed",
-    "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "multiprocessing",
-    "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special", "types",
-    "utils",
+    "_C", "_custom_ops", "_dynamo", "_functorch", "_jit_internal", "_subclasses", "_tensor_str", "_utils", "ao", "cuda",
+    "distributed", "distributions", "fft", "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked",
+    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal",
+    "special", "types", "utils",
 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _as_framework() -> None:
     watch()
 
 
-_ELSEWHERE = {"Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
+_ELSEWHERE = {"Event": "cuda", "Stream": "cuda", "Future": "futures", "ScriptFunction": "jit", "ScriptModule": "jit"}
 """Names of lazy packages that stand here, too."""
 
 __getattr__ = _attributes(globals(), *_LAZY, **_ELSEWHERE)

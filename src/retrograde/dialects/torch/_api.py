@@ -12,8 +12,8 @@ from .._shared.registry import Message, Registry, named, near, owned, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place_form", "missing",
-    "named", "near", "owned", "row", "submodule", "with_out", "write_out",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "attributes", "check_cast", "in_place", "in_place_form",
+    "missing", "named", "near", "offered", "owned", "row", "submodule", "with_out", "write_out",
 ]  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def write_out(name: str, result: Any, out: Any) -> Any:
 
 REGISTRY = Registry("torch", "PyTorch", check_cast, write_out)
 api, in_place_form, with_out, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.with_out, REGISTRY.missing
+offered, in_place = REGISTRY.offered, REGISTRY.in_place
 attributes, row = REGISTRY.attributes, REGISTRY.row
 FUNCTIONS = REGISTRY.functions
 """What the module `torch` offers, by name."""

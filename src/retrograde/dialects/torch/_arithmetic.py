@@ -293,6 +293,8 @@ def float_power_(self: Any, exponent: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------ operators
 
+_over, _under = fast(ew.divide, Tensor, number_operator(_true_divide, ew.divide)), reflected(_divided_number, swap=False)
+_over_in_place = in_place_operator("__itruediv__", _true_divide, np.divide)
 METHODS.update(
     __add__=fast(ew.add, Tensor, number_operator(_add, ew.add)),
     __radd__=reflected(_add, swap=False),
@@ -303,9 +305,8 @@ METHODS.update(
     __mul__=fast(ew.multiply, Tensor, number_operator(mul, ew.multiply)),
     __rmul__=reflected(mul, swap=False),
     __imul__=in_place_operator("__imul__", mul, np.multiply),
-    __truediv__=fast(ew.divide, Tensor, number_operator(_true_divide, ew.divide)),
-    __rtruediv__=reflected(_divided_number, swap=False),
-    __itruediv__=in_place_operator("__itruediv__", _true_divide, np.divide),
+    __truediv__=_over, __rtruediv__=_under, __itruediv__=_over_in_place,
+    __div__=_over, __rdiv__=_under, __idiv__=_over_in_place,
 )  # fmt: skip
 for _names, _ufunc in (("add", np.add), ("sub subtract", np.subtract), ("mul multiply", np.multiply),
                        ("div divide", np.divide)):  # fmt: skip
@@ -341,7 +342,6 @@ def _weighted_in_place(name: str, op: Callable[..., Any], word: str, *, position
 
 for _name in ("add_", "sub_", "subtract_"):
     _weighted_in_place(_name, ew.add_scaled if _name == "add_" else ew.subtract_scaled, "alpha", positional=False)
-METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"], __idiv__=METHODS["__itruediv__"])
 operators("floordiv", floor_divide)
 operators("mod", remainder)
 operators("pow", pow)

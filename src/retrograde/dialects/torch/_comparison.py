@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arrays import on_host
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import comparison as cmp
 from ...tape import inplace
 from ._api import METHODS, api
+from ._data import computed_there
 from ._elementwise import (
     ANY,
     EITHER,
@@ -69,7 +71,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 @api()
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements."""
-    return bool(np.all(concrete("allclose", isclose(input, other, rtol, atol, equal_nan))))
+    return bool(computed_there("allclose", isclose(input, other, rtol, atol, equal_nan), lambda array: array.all()))
 
 
 @api()
@@ -79,14 +81,23 @@ def equal(input: Any, other: Any) -> bool:
     tensor_argument("equal", other, "other")
     if tuple(shape_of(input)) != tuple(shape_of(other)):
         return False
+    if type(input._a) is not np.ndarray and not on_host(input):
+        return bool(computed_there("equal", cmp.equal(input.detach(), other.detach()), lambda array: array.all()))
     return bool(np.array_equal(concrete("equal", input), concrete("equal", other)))
 
 
 # ------------------------------------------------------------------------------------------ logic
 
-for _name, _op in (("and", cmp.logical_and), ("or", cmp.logical_or), ("xor", cmp.logical_xor)):
-    _f = register(f"logical_{_name}", binary(f"logical_{_name}", _op, ANY, NEVER), in_place=False)
-    _in_place(f"logical_{_name}", _f, f"Logical{_name.capitalize()}")
+
+def _logical(name: str, op: Any, shown: str) -> Any:
+    f = register(name, binary(name, op, ANY, NEVER), in_place=False)
+    _in_place(name, f, shown)
+    return f
+
+
+logical_and = _logical("logical_and", cmp.logical_and, "LogicalAnd")
+logical_or = _logical("logical_or", cmp.logical_or, "LogicalOr")
+logical_xor = _logical("logical_xor", cmp.logical_xor, "LogicalXor")
 _in_place("logical_not", register("logical_not", unary("logical_not", cmp.logical_not, ANY), in_place=False), "LogicalNot")
 
 # ------------------------------------------------------------------------------------------ bits

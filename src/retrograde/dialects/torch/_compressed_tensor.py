@@ -14,7 +14,7 @@ from ...learn.sparse import row_starts, rows_of
 from ._api import METHODS, api
 from ._creation import as_tensor
 from ._graph_nodes import show_as
-from ._size import Size, check_device
+from ._size import Size, only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, filled, unsupported
 from ._tensor import Tensor, from_array
 
@@ -126,9 +126,8 @@ class CompressedTensor(SparseTensor):
         return self.transpose(0, 1)
 
     def permute(self, *dims: Any) -> SparseTensor:
-        """The axes in the order given."""
-        order = [d % 2 for d in (dims[0] if len(dims) == 1 else dims)]
-        return self.t() if order == [1, 0] else self
+        """Raises NotImplementedError: rows stay rows."""
+        raise unsupported("permute of a compressed matrix")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
         memo[id(self)] = out = self.detach().clone()
@@ -239,7 +238,7 @@ def sparse_csr_tensor(
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed rows: row i has the elements `crow_indices[i]` to `crow_indices[i + 1]`, in the
     columns `col_indices`. Raises RuntimeError where these do not go together."""
-    check_device("sparse_csr_tensor", device)
+    only_on_cpu("sparse_csr_tensor", device)
     return _made("sparse_csr_tensor", crow_indices, col_indices, values, size, dtype, requires_grad, False)
 
 
@@ -249,7 +248,7 @@ def sparse_csc_tensor(
     pin_memory: bool = False, requires_grad: bool = False, check_invariants: bool | None = None,
 ) -> CompressedTensor:  # fmt: skip
     """A sparse matrix with compressed columns; see `sparse_csr_tensor`."""
-    check_device("sparse_csc_tensor", device)
+    only_on_cpu("sparse_csc_tensor", device)
     return _made("sparse_csc_tensor", ccol_indices, row_indices, values, size, dtype, requires_grad, True)
 
 

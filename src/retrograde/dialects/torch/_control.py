@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ..._tree import flatten, map_structure
 from ...core.value import Value, dtype_of, shape_of
@@ -24,7 +23,7 @@ def _callable(text: str, *functions: Any) -> None:
 def _holds(name: str, what: str, truth: Any) -> Any:
     """A condition: a number, or a tensor of one element."""
     if isinstance(truth, Value):
-        if int(np.prod(shape_of(truth))) != 1:
+        if math.prod(shape_of(truth)) != 1:
             raise RuntimeError(f"{name}: {what} must be a boolean or a tensor of one element, got shape {list(shape_of(truth))}")
         return truth
     if not isinstance(truth, (bool, int, float)):

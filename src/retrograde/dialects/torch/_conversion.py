@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.value import Value, dtype_of
 from ...ops import structural as st
+from ...ops.devices import moved
 from .._shared.registry import defined
 from . import _dtype
 from ._api import api, row
 from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
+from ._graph_nodes import show_as
 from ._legacy_types import BY_DTYPE
-from ._size import check_device, device
+from ._size import CPU, check_device, device, place_named
+from ._size import device as torch_device
 from ._tensor import Tensor
 
 _cast = st.cast.prim.bind
@@ -58,11 +63,26 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
     if len(rest) > 2 or not all(isinstance(flag, bool) for flag in rest):
         raise TypeError(f"to: wanted non_blocking and copy as booleans after the dtype or device, got {rest!r}")
     if other is not None:
-        d = FROM_NUMPY[dtype_of(other)]
+        d, where = FROM_NUMPY[dtype_of(other)], other.device
     if d is not None and not isinstance(d, dtype):
         raise TypeError(f"to: dtype must be a torch dtype, got {d!r}")
+    copy = copy or (len(rest) == 2 and rest[1])
+    if where is None or ((where is CPU or where == "cpu") and type(self._a) is np.ndarray):
+        return converted(self, d, copy)
     check_device("to", where)
-    return converted(self, d, copy or (len(rest) == 2 and rest[1]))
+    there = transferred(self, where)
+    return converted(there, d, copy and there is self)
+
+
+def transferred(x: Any, where: Any) -> Any:
+    """The tensor on a device that is there: itself if it is there already. Its gradient goes the way back."""
+    place = place_named(where)
+    if place[0] == "cpu" and type(x._a) is np.ndarray:
+        return x
+    found = moved(x, place)
+    if found is not x and found._node is not None:
+        show_as(found, "ToCopyBackward0")
+    return found
 
 
 def _converter(name: str, d: dtype) -> None:
@@ -72,11 +92,13 @@ def _converter(name: str, d: dtype) -> None:
     api(name, function=False)(defined(name, method, f"This tensor in dtype {d!r}."))
 
 
-for _name, _d in {
+NAMED_DTYPES = {
     "float": _dtype.float32, "double": _dtype.float64, "half": _dtype.float16, "bfloat16": _dtype.bfloat16,
     "int": _dtype.int32, "long": _dtype.int64, "short": _dtype.int16, "char": _dtype.int8, "byte": _dtype.uint8,
     "bool": _dtype.bool_, "cfloat": _dtype.complex64, "cdouble": _dtype.complex128,
-}.items():  # fmt: skip
+}  # fmt: skip
+"""The dtypes that methods bring a tensor to."""
+for _name, _d in NAMED_DTYPES.items():
     _converter(_name, _d)
 
 
@@ -84,25 +106,33 @@ for _name, _d in {
 def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """This tensor in another dtype, given as a dtype or an old name of tensors; without one, that name of its own."""
     if dtype is None:
-        return BY_DTYPE[FROM_NUMPY[dtype_of(self)]]
+        name = BY_DTYPE[FROM_NUMPY[dtype_of(self)]]
+        return name.replace("torch.", "torch.cuda.") if self.is_cuda else name
     if isinstance(dtype, str):
         known = {name: d for d, name in BY_DTYPE.items()}
-        if dtype not in known:
+        wanted = dtype.replace("torch.cuda.", "torch.")
+        if wanted not in known:
             raise ValueError(f"type: {dtype!r} names no tensor type; there are {', '.join(known)}")
-        dtype = known[dtype]
+        place: Any = CPU if wanted == dtype else "cuda" if not self.is_cuda else self.device
+        check_device("type", place)
+        return converted(transferred(self, place), known[wanted])
     return converted(self, getattr(dtype, "dtype", as_dtype(dtype)))
 
 
-type_as = row("type_as", lambda self, other: converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))]),
-    "This tensor in the dtype of another.", function=False)  # fmt: skip
-cpu = row("cpu", lambda self, memory_format=None: self, "This tensor, which is on the CPU already.", function=False)
+type_as = row("type_as", lambda self, other: converted(transferred(self, tensor_argument("type_as", other).device),
+    FROM_NUMPY[dtype_of(other)]), "This tensor in the dtype of another, and on its device.", function=False)  # fmt: skip
+cpu = row("cpu", lambda self, memory_format=None: transferred(self, CPU),
+    "This tensor on the CPU: itself if it is there.", function=False)  # fmt: skip
 
 
 @api(function=False)
 def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
-    """Raises AssertionError: there is no CUDA device."""
-    check_device("cuda", "cuda" if device is None else device)
-    return self
+    """This tensor on a CUDA device, the current one unless another is named; raises AssertionError where there is none."""
+    where = "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device
+    check_device("cuda", where)
+    if torch_device(where).type != "cuda":
+        raise RuntimeError(f"cuda: {str(where)!r} is no CUDA device; use to()")
+    return transferred(self, where)
 
 
 @api(function=False)

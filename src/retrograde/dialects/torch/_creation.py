@@ -10,20 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from ...backend import devices
 from ...backend.canonical import canonical
+from ...core.arrays import bottom, on_host
+from ...core.arrays import full as full_array
 from ...core.number import is_int
+from ...core.unwrap import bare
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
+from ...ops.devices import moved
 from ...tape import mutation
 from .._shared.ranges import evenly_spaced
 from .._shared.registry import defined
 from . import _dtype
 from ._api import api, write_out
-from ._data import data_array, np_dtype_of, sizes
+from ._data import data_array, from_device, np_dtype_of, sizes
 from ._dtype import FROM_NUMPY, int64
 from ._elementwise import tensor_argument
 from ._promote import number_array, scalar_dtype, stored_number
-from ._size import Size, check_device
+from ._size import CHOSEN, CPU, Size, check_device, place_named
 from ._tensor import Tensor, from_array
 
 
@@ -56,13 +61,22 @@ def tensor(
     check_device("tensor", device)
     if isinstance(data, Value) and data.is_sparse:
         return data.clone().to(dtype or data.dtype).requires_grad_(requires_grad)  # type: ignore[no-any-return]
-    array = data_array(data, None if dtype is None else np_dtype_of("tensor", dtype))
+    np_dtype = None if dtype is None else np_dtype_of("tensor", dtype)
+    if hasattr(data, "__dlpack_device__") and (there := from_device(data)) is not None:
+        if device is not None:
+            there = moved(there.detach(), place_named(device))
+        array: Any = bare(st.copy(there.detach()) if np_dtype is None else st.cast(there.detach(), dtype=np_dtype))
+        device = CPU  # where it is
+    else:
+        array = data_array(data, np_dtype)
+        if device is None and isinstance(data, Value):
+            device = CPU
     if requires_grad and array.dtype.kind in "iub":
         raise RuntimeError(
             f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}; pass "
             "dtype=torch.float32, or write 1. for 1"
         )
-    return from_array(array, requires_grad)
+    return from_array(array, requires_grad, device)
 
 
 @api(method=False)
@@ -71,13 +85,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     check_device("as_tensor", device)
     np_dtype = None if dtype is None else np_dtype_of("as_tensor", dtype)
     if isinstance(data, Value):
-        if np_dtype is None or dtype_of(data) == np_dtype:
-            return data  # type: ignore[return-value]
-        return st.cast(data, dtype=np_dtype)
+        found: Any = data if device is None else moved(data, place_named(device))
+        return found if np_dtype is None or dtype_of(found) == np_dtype else st.cast(found, dtype=np_dtype)
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
-        return shared if np_dtype is None or np_dtype == data.dtype else from_array(data.astype(np_dtype))
-    return from_array(data_array(data, np_dtype))
+        if np_dtype is not None and np_dtype != data.dtype:
+            shared = from_array(data.astype(np_dtype))
+        return shared if device is None and not CHOSEN else from_array(shared._a, device=device)
+    if (there := from_device(data)) is not None:
+        return as_tensor(there, dtype, device)
+    return from_array(data_array(data, np_dtype), device=device)
 
 
 @api(method=False)
@@ -87,7 +104,7 @@ def asarray(
     """The object as a tensor; `copy` says whether memory must (True) or must not (False) be its own."""
     result = as_tensor(obj, dtype=dtype, device=device)
     if copy and isinstance(obj, (Value, np.ndarray)):
-        result = from_array(np.array(result.detach()._a))
+        result = st.copy(result.detach())
     if requires_grad:
         result = result.detach().requires_grad_() if result.requires_grad else result.requires_grad_()
     return result
@@ -105,17 +122,19 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return from_array(mutation.own_clock(canonical(array)))
 
 
-def _filled_array(name: str) -> Any:
+def _filled_array(name: str, value: int) -> Any:
     def f(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
         check_device(name, device)
+        if (device is not None or CHOSEN) and (place := place_named(device))[0] != "cpu":
+            return from_array(devices.full(sizes(name, size), value, np_dtype_of(name, dtype), *place), requires_grad)
         make = getattr(np, name)  # looked up at each call: a trace of sizes that vary puts its own in NumPy's place
         return from_array(make(sizes(name, size), np_dtype_of(name, dtype)), requires_grad)
 
     return api(method=False)(into_out(defined(name, f, f"A tensor of {name}.")))
 
 
-zeros, ones = _filled_array("zeros"), _filled_array("ones")
+zeros, ones = _filled_array("zeros", 0), _filled_array("ones", 1)
 
 
 @api(method=False)
@@ -124,7 +143,7 @@ def empty(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """A tensor whose elements are to be written (zeros here, anything in PyTorch)."""
     check_device("empty", device)
-    return from_array(np.zeros(sizes("empty", size), np_dtype_of("empty", dtype)), requires_grad)
+    return from_array(np.zeros(sizes("empty", size), np_dtype_of("empty", dtype)), requires_grad, device)
 
 
 @api(method=False)
@@ -138,7 +157,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, d
         fill_value = fill_value.item()
     d = np_dtype_of("full", dtype, scalar_dtype(fill_value))
     value, shape = number_array("full", fill_value, d), sizes("full", (size,))
-    return from_array(np.full(shape, value) if type(value) is np.ndarray else _filled_with(value, shape), requires_grad)
+    return from_array(np.full(shape, value) if type(value) is np.ndarray else _filled_with(value, shape), requires_grad, device)
 
 
 @api(method=False)
@@ -153,7 +172,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
     if whole and (dtype is None or dtype is int64) and (
         -(1 << 62) < start <= end < 1 << 62 and step > 0
     ):  # fmt: skip
-        return from_array(np.arange(start, end, step, np.int64), requires_grad)
+        return from_array(np.arange(start, end, step, np.int64), requires_grad, device)
     start, end, step = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end, step))
     if step == 0:
         raise RuntimeError("arange: the step must not be 0")
@@ -177,7 +196,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
         array = np.arange(n, dtype=np.int64) * step + start
     else:
         array = np.arange(n, dtype=np.float64) * step + start
-    return from_array(array.astype(d), requires_grad)
+    return from_array(array.astype(d), requires_grad, device)
 
 
 def _whole_ends(op: str, start: Any, end: Any, d: np.dtype) -> tuple[Any, Any]:
@@ -200,7 +219,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Any
     if d.kind == "b":
         raise NotImplementedError("linspace: there are no ranges of booleans; compare one of numbers")
     start, end = _whole_ends("linspace", start, end, d)
-    return from_array(evenly_spaced(start, end, steps, d), requires_grad)
+    return from_array(evenly_spaced(start, end, steps, d), requires_grad, device)
 
 
 @api(method=False)
@@ -218,7 +237,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
     powers = np.power(complex(base) if d.kind == "c" else float(base), exponents)
     if d.kind in "iu" and d.itemsize < 4:  # narrow ones by their low bits
         powers = powers.astype(np.int64)
-    return from_array(powers.astype(d), requires_grad)
+    return from_array(powers.astype(d), requires_grad, device)
 
 
 @api(method=False)
@@ -229,7 +248,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Any = None, 
     check_device("eye", device)
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: a size cannot be negative, got {n if m is None else (n, m)}")
-    return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad)
+    return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad, device)
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
@@ -242,12 +261,14 @@ def _filled_with(number: Any, shape: tuple[int, ...]) -> Any:
     return st.copy(st.broadcast_to(number, shape=shape))
 
 
-def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> np.ndarray:
-    """An array filled with a number, of the shape and dtype of a tensor; it lies in memory as a tensor without gaps does,
-    unless another `memory_format` is asked for."""
+def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> Any:
+    """An array filled with a number, of the shape and dtype of a tensor and where that is; it lies in memory as a tensor without
+    gaps does, unless another `memory_format` is asked for."""
     wanted, a = _like_dtype(op, input, dtype), input._a
     if type(value) not in (int, np.ndarray):
         return _filled_with(value, tuple(shape_of(input)))
+    if type(a) is not np.ndarray and not on_host(input):
+        return full_array(tuple(shape_of(input)), value if type(value) is int else value.item(), wanted, bottom(input))
     keeps = memory_format is None or str(memory_format) == "torch.preserve_format"
     if keeps and type(a) is np.ndarray and not a.flags.c_contiguous and 0 not in a.strides:
         return np.full_like(a, value, dtype=wanted)
@@ -258,7 +279,7 @@ def _filled_like(name: str, value: int, doc: str) -> Any:
     def f(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
           memory_format: Any = None) -> Tensor:  # fmt: skip
         check_device(name, device)
-        return from_array(_alike(name, input, dtype, memory_format, value), requires_grad)
+        return from_array(_alike(name, input, dtype, memory_format, value), requires_grad, CPU if device is None else device)
 
     return api(method=False)(defined(name, f, doc))
 
@@ -276,25 +297,25 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     if isinstance(fill_value, Value):
         fill_value = fill_value.item()
     value = number_array("full_like", fill_value, _like_dtype("full_like", input, dtype))
-    return from_array(_alike("full_like", input, dtype, memory_format, value), requires_grad)
+    array = _alike("full_like", input, dtype, memory_format, value)
+    return from_array(array, requires_grad, CPU if device is None else device)
 
 
-def _new(name: str, build: Any) -> None:
+def _new(name: str, build: Any) -> Any:
     def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
                layout: Any = None, pin_memory: bool = False, **given: Any) -> Tensor:  # fmt: skip
         if "size" in given:
             size = (given.pop("size"),)
-        return build(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad, **given)
+        where = self.device if device is None else device
+        return build(*size, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad, **given)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As `torch.{name[4:]}`, in this tensor's dtype unless another is given."
-    api(name, function=False)(method)
+    return api(name, function=False)(method)
 
 
-_new("new_zeros", zeros)
-_new("new_ones", ones)
-_new("new_empty", empty)
-_new("new_full", full)
+new_zeros, new_ones = _new("new_zeros", zeros), _new("new_ones", ones)
+new_empty, new_full = _new("new_empty", empty), _new("new_full", full)
 
 
 @api(function=False)
@@ -302,7 +323,8 @@ def new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A new tensor with a copy of the data, in this tensor's dtype unless another is given."""
-    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    where = self.device if device is None else device
+    return tensor(data, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)
 
 
 @api(method=False)
@@ -313,7 +335,7 @@ def scalar_tensor(
     """A 0-d tensor with a number, in the default dtype unless one is given."""
     check_device("scalar_tensor", device)
     number = s.item() if isinstance(s, Value) else s  # type: ignore[attr-defined]
-    return from_array(stored_number("scalar_tensor", number, np_dtype_of("scalar_tensor", dtype)).copy(), requires_grad)
+    return from_array(stored_number("scalar_tensor", number, np_dtype_of("scalar_tensor", dtype)).copy(), requires_grad, device)
 
 
 @api(function=False)
@@ -321,8 +343,9 @@ def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     """A tensor of this one's dtype from sizes or from data (the old form of `new_empty` and `new_tensor`)."""
     check_device("new", device)
     if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray, Value)) and not isinstance(args[0], Size):
-        return tensor(args[0], dtype=self.dtype)
-    return from_array(np.zeros(sizes("new", args) if args else (0,), dtype_of(self)))
+        return tensor(args[0], dtype=self.dtype, device=self.device if device is None else device)
+    array = np.zeros(sizes("new", args) if args else (0,), dtype_of(self))
+    return from_array(array, device=self.device if device is None else device)
 
 
 @api("range", method=False)
@@ -337,4 +360,4 @@ def inclusive_range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: An
     if not step or not math.isfinite(end - start) or (end - start) * step < 0:
         raise RuntimeError(f"range: from {start} to {end} there is no way in steps of {step}")
     numbers = np.arange(math.floor((end - start) / step) + 1) * step + start
-    return from_array(numbers.astype(np_dtype_of("range", dtype)), requires_grad)
+    return from_array(numbers.astype(np_dtype_of("range", dtype)), requires_grad, device)

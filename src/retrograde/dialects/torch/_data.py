@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..._traceback import called_function
 from ...backend.canonical import canonical
+from ...core.arrays import on_host
 from ...core.notation import in_own_words
+from ...core.unwrap import bare, concrete, held
 from ...core.value import Value, dtype_of
+from .._shared.dlpack import CPU_DEVICE
 from . import _dtype
 from ._dtype import FROM_NUMPY, dtype
 from ._promote import number_dtype, scalar_dtype
@@ -90,7 +93,7 @@ def _infer(data: Any) -> dtype:
 def _plain(data: Any, top: bool = True) -> Any:
     """Nested data with tensors replaced by arrays; inside a sequence a tensor stands for its one element."""
     if isinstance(data, Value):
-        array = np.asarray(data.detach()._a)
+        array = concrete("tensor", data.detach())
         if top:
             return array
         if array.size != 1:
@@ -101,6 +104,42 @@ def _plain(data: Any, top: bool = True) -> Any:
     if isinstance(data, (list, tuple)) and any(isinstance(x, (Value, list, tuple)) for x in data):
         return [_plain(x, False) for x in data]
     return data
+
+
+def from_device(data: Any) -> Any:
+    """A tensor on an accelerator, or the memory of another library's array there, shared, as one; None of anything else."""
+    if isinstance(data, Value):
+        return None if type(data._a) is np.ndarray or on_host(data) else data
+    if not hasattr(data, "__dlpack_device__") or data.__dlpack_device__()[0] == CPU_DEVICE[0]:
+        return None
+    from ._memory import from_dlpack
+
+    return from_dlpack(data)
+
+
+def elements_of(op: str, x: Any) -> Any:
+    """The elements of a tensor where they are: NumPy's array, or an accelerator's, which has NumPy's methods.
+
+    Raises as `concrete` does where it stands for many.
+    """
+    array = bare(x)
+    if type(array) is np.ndarray:
+        return array
+    return concrete(op, x) if on_host(array) else held(op, x)
+
+
+def computed_there(op: str, x: Any, compute: Callable[[Any], Any]) -> Any:
+    """What a function makes of the array of a tensor's elements, where they are."""
+    array = elements_of(op, x)
+    if type(array) is np.ndarray:
+        return compute(array)
+    with array.device:
+        return compute(array)
+
+
+def places_set(op: str, mask: Any) -> Any:
+    """The positions where a mask is set, an array for each axis, where the mask is."""
+    return mask.nonzero() if type(mask) is np.ndarray else computed_there(op, mask, lambda array: array.nonzero())
 
 
 def _no_data(data: Any, error: Exception) -> Exception:

@@ -26,7 +26,7 @@ from ._graph_nodes import NAMES, show_as
 from ._indexing import recording, unbind
 from ._memory import contiguous, memory_of, one_entry
 from ._size import check_device
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside, from_array
 
 _ndarray = np.ndarray
 
@@ -129,7 +129,7 @@ def _triangle_indices(name: str, find: Any) -> None:
         check_device(name, device)
         if row < 0 or col < 0:
             raise RuntimeError(f"{name}: sizes must not be negative, got {row} and {col}")
-        return from_array(np.stack(find(row, offset, col)).astype(np_dtype_of(name, dtype, int64)))
+        return from_array(np.stack(find(row, offset, col)).astype(np_dtype_of(name, dtype, int64)), device=device)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "The positions of a triangle of a matrix: rows in the first row, columns in the second."
@@ -269,7 +269,7 @@ def as_strided_scatter(
 # ------------------------------------------------------------------------------------------ copies of views
 
 
-def _copy_form(name: str, f: Any, several: bool = False) -> None:
+def _copy_form(name: str, f: Any, several: bool = False) -> Any:
     """`torch.NAME_copy`: what the view function NAME gives, in memory of its own."""
 
     def owned(out: Any) -> Any:
@@ -293,12 +293,12 @@ def _copy_form(name: str, f: Any, several: bool = False) -> None:
 
         return write_out(name, result, out)
 
-    api(name, method=False)(defined(name, function, f"As `{name[:-5]}`, in memory of its own."))
+    return api(name, method=False)(defined(name, function, f"As `{name[:-5]}`, in memory of its own."))
 
 
 for _name, _f in {
     "alias_copy": lambda input: _shape.view(input, tuple(shape_of(input))), "as_strided_copy": as_strided,
-    "diagonal_copy": diagonal, "expand_copy": _shape.expand, "narrow_copy": _joining.narrow,
+    "diagonal_copy": diagonal, "expand_copy": _shape.expand,
     "permute_copy": _shape.permute, "select_copy": _joining.select, "squeeze_copy": _shape.squeeze,
     "t_copy": _shape.t, "transpose_copy": _shape.transpose, "unfold_copy": _shape.unfold,
     "unsqueeze_copy": _shape.unsqueeze, "view_copy": _shape.view, "view_as_real_copy": _shape.view_as_real,
@@ -319,10 +319,13 @@ def slice_copy(
     return st.copy(st.getitem(input, index=(slice(None),) * axis + (slice(start, end, step),)))
 
 
+_narrow_copy = _copy_form("narrow_copy", _joining.narrow)
+
+
 @api("narrow_copy", function=False)
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """As `narrow`, in memory of its own."""
-    return FUNCTIONS["narrow_copy"](self, dim, start, length)
+    return _narrow_copy(self, dim, start, length)
 
 
 @api(function=False)
@@ -337,7 +340,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     def filled() -> Tensor:
         where = np.zeros(shape, bool)
         np.fill_diagonal(where, True, wrap=wrap)
-        return self.masked_fill(from_array(where), fill_value)
+        return self.masked_fill(beside(where, self), fill_value)
 
     return inplace.update("fill_diagonal_", self, filled)
 
@@ -352,7 +355,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
         raise RuntimeError(f"empty_strided: {len(shape)} sizes and {len(steps)} strides; wanted one stride per size")
     last = sum((n - 1) * step for n, step in zip(shape, steps)) + 1 if 0 not in shape else 0
     memory = from_array(np.zeros(last, np_dtype_of("empty_strided", dtype)))
-    out = from_array(as_strided(memory, shape, steps)._a)
+    out = from_array(as_strided(memory, shape, steps)._a, device=device)
     return out.requires_grad_() if requires_grad else out
 
 
@@ -360,4 +363,5 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
 def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None,
                       requires_grad: bool = False, **_: Any) -> Tensor:  # fmt: skip
     """As `torch.empty_strided`, in this tensor's dtype unless another is given."""
-    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    where = self.device if device is None else device
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=where, requires_grad=requires_grad)

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._version import __version__ as retrograde_version
+from ...backend.devices import accelerator as accelerator_of
 from ...backend.jit import threads
+from .._shared.registry import defined, submodule
 from ._api import api
 from ._elementwise import tensor_argument
-from ._size import check_device, device
+from ._size import CPU, check_device, default_device, device, place_named, set_default
+from ._size import device as torch_device
 from ._tensor import Tensor
 
 _matmul_precision = "highest"
@@ -83,14 +86,16 @@ def get_float32_matmul_precision() -> str:
 
 @api(method=False)
 def set_default_device(device: Any) -> None:
-    """Accept the CPU; raise what PyTorch's build for the CPU does for another device."""
+    """Where tensors are made for which no device is named, in this thread; the CPU for None."""
     check_device("set_default_device", device)
+    set_default(CPU if device is None else torch_device(*place_named(device)) if str(device) != "cpu" else CPU)
 
 
 @api(method=False)
-def get_default_device() -> device:
-    """The CPU."""
-    return device("cpu")
+def get_default_device() -> torch_device:
+    """Where tensors are made for which no device is named."""
+    found = default_device()
+    return found if found.type == "cpu" or found.index is not None else torch_device(*place_named(found))
 
 
 def _module(name: str, doc: str, **members: Any) -> types.ModuleType:
@@ -111,48 +116,13 @@ def _refusal(module: str, error: type[Exception]) -> Any:
     return refuse
 
 
-_no_cuda = _refusal("cuda", RuntimeError)
-
-
 def _asking(module: str, names: str, error: type[Exception]) -> dict[str, Any]:
     """Functions by name that refuse."""
     return dict.fromkeys(names.split(), _refusal(module, error))
 
 
-def _cuda_class(name: str) -> type:
-    """A class of things on a CUDA device, which programs name in annotations and can make none of."""
-    return type(name, (), {"__new__": _no_cuda, "__doc__": "Of a CUDA device; raises RuntimeError when it is made."})
-
-
-Stream, Event = _cuda_class("Stream"), _cuda_class("Event")
-
-
 def _no_device(*args: Any, **kwargs: Any) -> int:
     return 0
-
-
-def _cuda_autocast(enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> Any:
-    from .amp import autocast
-
-    return autocast("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
-
-
-def _cuda_scaler(*args: Any, **kwargs: Any) -> Any:
-    from .amp import GradScaler
-
-    return GradScaler("cuda", *args, **kwargs)
-
-
-def _cuda_forward(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
-    from .amp import custom_fwd
-
-    return custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
-
-
-def _cuda_backward(bwd: Any) -> Any:
-    from .amp import custom_bwd
-
-    return custom_bwd(bwd, device_type="cuda")
 
 
 def _cpu_scaler(*args: Any, **kwargs: Any) -> Any:
@@ -183,33 +153,65 @@ def _cudnn_flags(**options: Any) -> Iterator[None]:
     yield
 
 
-@contextlib.contextmanager
-def _range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    """A span in a profile of CUDA code: raises where it begins, as it does there without CUDA."""
-    yield _no_cuda()
+class _AcceleratorIndex:
+    """A context in which another device is the current one; None changes nothing."""
+
+    def __init__(self, device: int | None) -> None:
+        self._device = _cuda("device_index").device(device)
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._device.__exit__()
 
 
-cuda = _module(
-    "cuda", "`torch.cuda`: answers that there is no CUDA device.", is_available=lambda: False, device_count=lambda: 0,
-    is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
-    synchronize=lambda device=None: None, empty_cache=lambda: None, is_bf16_supported=lambda *args, **kwargs: False,
-    set_device=_no_cuda, device=_no_cuda, graph=_no_cuda, default_generators=(), get_arch_list=list, seed=lambda: None,
-    **_asking("cuda", "current_device get_device_name get_device_properties get_device_capability current_stream "
-              "default_stream get_rng_state initial_seed mem_get_info init", AssertionError),
-    **{name: _cuda_class(name) for name in ("CUDAGraph", "Event", "Stream", "StreamContext")},
-    stream=_no_cuda,
-    get_rng_state_all=list, set_rng_state_all=lambda new_states: None, seed_all=lambda: None, ipc_collect=lambda: None,
-    memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
-    max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
-    nvtx=_module("cuda.nvtx", "`torch.cuda.nvtx`: marks in profiles of CUDA code, of which there is none.", range=_range,
-                 range_push=_no_cuda, range_pop=_no_cuda, mark=_no_cuda),
-    amp=_module("cuda.amp", "`torch.cuda.amp`: `torch.amp` for a CUDA device, of which there is none.",
-                autocast=_cuda_autocast, GradScaler=_cuda_scaler, custom_fwd=_cuda_forward, custom_bwd=_cuda_backward),
-)  # fmt: skip
+def _cuda(name: str) -> Any:
+    """`torch.cuda`, for a function of the accelerator; raises RuntimeError where there is none."""
+    if accelerator_of("cuda") is None:
+        raise RuntimeError(
+            f"torch.accelerator.{name}: retrograde's torch dialect computes on the CPU here; guard calls of torch.accelerator "
+            "with torch.accelerator.is_available()"
+        )
+    return submodule(__package__, "cuda")
+
+
+def _of_cuda(name: str, theirs: str = "") -> Any:
+    """A function of the accelerator: that of `torch.cuda`."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return getattr(_cuda(name), theirs or name)(*args, **kwargs)
+
+    return defined(name, function, f"`torch.cuda.{theirs or name}`.")
+
+
+def _synchronize(device: Any = None) -> None:
+    """Wait until all work of the accelerator is done; nothing where there is none."""
+    if accelerator_of("cuda") is not None:
+        _cuda("synchronize").synchronize(device)
+
+
+def _count() -> int:
+    """How many accelerators there are."""
+    found = accelerator_of("cuda")
+    return 0 if found is None else found.count()
+
+
+def _current_accelerator(check_available: bool = False) -> Any:
+    """The kind of the accelerator, None where there is none."""
+    return None if accelerator_of("cuda") is None else device("cuda")
+
+
 accelerator = _module(
-    "accelerator", "`torch.accelerator`: answers that there is none.", is_available=lambda: False,
-    device_count=lambda: 0, current_accelerator=lambda check_available=False: None, synchronize=lambda device=None: None,
-    **_asking("accelerator", "current_device_index set_device_index current_stream set_stream device_index", RuntimeError),
+    "accelerator", "`torch.accelerator`: the CUDA devices, where there are any.",
+    is_available=lambda: accelerator_of("cuda") is not None, device_count=_count, current_accelerator=_current_accelerator,
+    synchronize=_synchronize, device_index=_AcceleratorIndex,
+    **{name: _of_cuda(name, theirs) for name, theirs in (
+        ("current_device_index", "current_device"), ("current_device_idx", "current_device"),
+        ("set_device_index", "set_device"), ("set_device_idx", "set_device"), ("current_stream", ""), ("set_stream", ""),
+        ("memory_allocated", ""), ("memory_reserved", ""), ("max_memory_allocated", ""), ("max_memory_reserved", ""),
+        ("memory_stats", ""), ("empty_cache", ""), ("reset_peak_memory_stats", ""), ("get_memory_info", "mem_get_info"),
+    )},
 )  # fmt: skip
 cpu = _module(
     "cpu", "`torch.cpu`: the one device there is.", is_available=lambda: True, device_count=lambda: 1,
@@ -255,8 +257,8 @@ version = _module("version", "`torch.version`", __version__=f"2.13.0+retrograde.
 @api()
 def get_device(input: Any) -> int:
     """The number of a tensor's GPU, -1 on the CPU."""
-    tensor_argument("get_device", input)
-    return -1
+    found = tensor_argument("get_device", input).device
+    return -1 if found.type == "cpu" else found.index or 0
 
 
 _warn_always = False

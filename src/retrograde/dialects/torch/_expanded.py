@@ -14,8 +14,9 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
-from ._api import FUNCTIONS, METHODS
-from ._tensor import from_array
+from ._api import FUNCTIONS, METHODS, in_place
+from ._gather import masked_fill
+from ._tensor import beside
 
 _ndarray = np.ndarray
 
@@ -38,7 +39,7 @@ def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
 
 
 def _unwritten(x: Any) -> Any:
-    return from_array(np.zeros(tuple(shape_of(x)), bool))
+    return beside(np.zeros(tuple(shape_of(x)), bool), x)
 
 
 MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {
@@ -52,7 +53,7 @@ MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {
 
 
 def _filling(name: str, mask_and_value: Callable[..., tuple[Any, Any]]) -> None:
-    ordinary = METHODS["masked_fill_"]
+    ordinary = in_place(masked_fill)
 
     def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
         mask, value = mask_and_value(self, *args, **kwargs)

@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.value import Value
-from ._api import FUNCTIONS, METHODS, api
+from . import _arithmetic, _binary, _unary
+from ._api import api, in_place
 
 _UNARY = (
-    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac",
-    "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin",
-    "sinh", "sqrt", "tan", "tanh", "trunc",
+    _unary.absolute, _unary.acos, _unary.asin, _unary.atan, _unary.ceil, _unary.cos, _unary.cosh, _unary.erf, _unary.erfc,
+    _unary.exp, _unary.expm1, _unary.floor, _unary.frac, _unary.lgamma, _unary.log, _unary.log10, _unary.log1p, _unary.log2,
+    _unary.neg, _unary.reciprocal, _unary.round, _unary.rsqrt, _unary.sigmoid, _unary.sign, _unary.sin, _unary.sinh,
+    _unary.sqrt, _unary.tan, _unary.tanh, _unary.trunc,
 )  # fmt: skip
 _BINARY = {
-    "add": "add", "sub": "sub", "mul": "mul", "div": "div", "pow": "pow", "maximum": "clamp_min", "minimum": "clamp_max",
-    "clamp_min": "clamp_min", "clamp_max": "clamp_max",
+    "add": _arithmetic.add, "sub": _arithmetic.sub, "mul": _arithmetic.mul, "div": _arithmetic.div,
+    "maximum": _binary.clamp_min, "minimum": _binary.clamp_max, "clamp_min": _binary.clamp_min, "clamp_max": _binary.clamp_max,
 }  # fmt: skip
 """The method for each element, by name; the larger of a tensor and a number is the tensor clamped."""
 
@@ -45,7 +47,7 @@ def _each(name: str, operand: Any, count: int) -> Sequence[Any]:
     return [operand] * count
 
 
-def _register(name: str, compute: Callable[..., Any], written: Callable[..., Any]) -> None:
+def _register(name: str, compute: Callable[..., Any], written: Callable[..., Any]) -> Any:
     """The function `_foreach_NAME` from one over elements, and its form in place."""
 
     def function(self: Any, *operands: Any, **options: Any) -> tuple[Any, ...]:
@@ -64,33 +66,34 @@ def _register(name: str, compute: Callable[..., Any], written: Callable[..., Any
         f.__name__ = f.__qualname__ = f"_foreach_{name}{suffix}"
         f.__doc__ = f"`{name}` of each tensor of a list" + (", in place." if suffix else ".")
         api(method=False)(f)
+    return function
 
 
-def _weighted(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _weighted(method: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """`addcmul` and `addcdiv`, whose factors come as a keyword or as a last operand."""
 
     def by(f: Callable[..., Any]) -> Callable[..., Any]:
         return lambda x, a, b, scalar=None, *, value=1: f(x, a, b, value=value if scalar is None else scalar)
 
-    return by(METHODS[method]), by(METHODS[method + "_"])
+    return by(method), by(in_place(method))
 
 
-for _name in _UNARY:
-    _register(_name, METHODS[_name], METHODS[_name + "_"])
+for _method in _UNARY:
+    _register(_method.__name__, _method, in_place(_method))
 for _name, _method in _BINARY.items():
-    _register(_name, METHODS[_method], METHODS[_method + "_"])
-for _name in ("addcmul", "addcdiv"):
-    _register(_name, *_weighted(_name))
-_register("lerp", METHODS["lerp"], METHODS["lerp_"])
+    _register(_name, _method, in_place(_method))
+_register("addcmul", *_weighted(_arithmetic.addcmul))
+_register("addcdiv", *_weighted(_arithmetic.addcdiv))
+_register("lerp", _arithmetic.lerp, in_place(_arithmetic.lerp))
 
-_power = FUNCTIONS["_foreach_pow"]
+_power = _register("pow", _arithmetic.pow, in_place(_arithmetic.pow))
 
 
 @api("_foreach_pow", method=False)
 def foreach_pow(self: Any, exponent: Any) -> tuple[Any, ...]:
     """Each tensor of a list to a power, or a number to the power of each."""
     if isinstance(self, (bool, int, float, complex)):
-        return tuple(FUNCTIONS["pow"](self, x) for x in _tensors("_foreach_pow", exponent))
+        return tuple(_arithmetic.pow(self, x) for x in _tensors("_foreach_pow", exponent))
     return _power(self, exponent)
 
 

@@ -8,23 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from ...core.arrays import on_host
 from ...core.unwrap import concrete
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import indexing as ix
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
+from ...ops.manipulation import pad_constant
 from ...ops.selection import where as where_op
 from ...tape import inplace, mutation
 from . import _dtype
-from ._api import FUNCTIONS, METHODS, api, in_place_form
+from ._api import METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
-from ._data import sizes
-from ._dtype import FROM_NUMPY
+from ._data import places_set, sizes
+from ._dtype import FROM_NUMPY, int64
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, same_device, write_at
 from ._promote import number_array
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside, from_array
 
 _ndarray = np.ndarray
 _INT64 = np.dtype(np.int64)
@@ -64,18 +66,20 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     axis = axis_of(op, dim, n)
     place = getattr(index, "_a", None)
     if (
-        type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
+        type(place) is type(input._a) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size
+        and not index._level
         and (place.shape == have or all(k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, have))))
         and (src is None or place.shape == shape_of(src))
     ):
         return axis, place
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
+    same_device(op, input, index)
     shape = tuple(shape_of(index))
     if dtype_of(index) not in INDEX_DTYPES:
         if math.prod(shape):
             raise RuntimeError(f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
-        index = from_array(np.zeros(shape, np.int64))
+        index = beside(np.zeros(shape, np.int64), index)
     others = [("the tensor", tuple(shape_of(input)), True)]
     if src is not None:
         others.append(("the source", tuple(shape_of(src)), False))
@@ -91,7 +95,7 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
                 + (f" apart from dimension {axis}" if off_axis else "")
             )
     if not math.prod(shape) and len(shape) != n:
-        index = from_array(np.zeros((0,) * n, np.int64))
+        index = beside(np.zeros((0,) * n, np.int64), index)
     elif not shape and n:  # a 0-d index stands for one with one element
         index = st.reshape(index, shape=(1,) * n)
     return axis, index._a if index._level == 0 and type(index._a) is _ndarray else index
@@ -381,14 +385,12 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
         if dtype_of(e) in (np.bool_, np.uint8):
             if dtype_of(e) == np.uint8:
                 warnings.warn(f"{op}: indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=5)
-            mask = concrete(op, e).astype(bool)
-            if mask.shape != shape[dim : dim + mask.ndim]:
-                raise IndexError(
-                    f"{op}: a mask of shape {list(mask.shape)} does not fit a tensor of shape {list(shape)} at {dim}"
-                )
-            arrays.extend(mask.nonzero())
-            axes.extend(range(dim, dim + mask.ndim))
-            dim += mask.ndim
+            have = tuple(shape_of(e))
+            if have != shape[dim : dim + len(have)]:
+                raise IndexError(f"{op}: a mask of shape {list(have)} does not fit a tensor of shape {list(shape)} at {dim}")
+            arrays.extend(places_set(op, e))
+            axes.extend(range(dim, dim + len(have)))
+            dim += len(have)
             masks += 1
             continue
         arrays.append(check_index(op, e))
@@ -433,7 +435,6 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
     return input
 
 
-FUNCTIONS["index_put_"] = METHODS["index_put_"]
 
 
 @api("_unsafe_masked_index", method=False)
@@ -493,13 +494,12 @@ def _in_c_order(out: Any) -> Any:
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of `input` where the mask, broadcast with it, is set; 1-d."""
     given = _mask("masked_select", mask)
-    array = concrete("masked_select", mask) if given is mask else given
-    shape = np.broadcast_shapes(tuple(shape_of(input)), array.shape)
+    shape = np.broadcast_shapes(tuple(shape_of(input)), tuple(shape_of(given)))
     x = input if shape == tuple(shape_of(input)) else st.broadcast_to(input, shape=shape)
     if not shape:
-        x, array = st.reshape(x, shape=(1,)), array.reshape(1)
+        x, given = st.reshape(x, shape=(1,)), st.reshape(given, shape=(1,))
         shape = (1,)
-    positions = np.broadcast_to(array, shape).nonzero()
+    positions = places_set("masked_select", st.broadcast_to(given, shape=shape))
     out = ix.advanced_index(x, *positions, axes=tuple(range(len(shape))), unique=True)
     return show_as(out, "MaskedSelectBackward0")
 
@@ -509,17 +509,17 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """`input` with the first elements of `source` written, in order, where the mask is set."""
     given = _mask("masked_scatter", mask)
     _same_dtype("masked_scatter", input, source)
-    array = concrete("masked_scatter", mask) if given is mask else given
-    shape = np.broadcast_shapes(tuple(shape_of(input)), array.shape)
+    shape = np.broadcast_shapes(tuple(shape_of(input)), tuple(shape_of(given)))
     x = input if shape == tuple(shape_of(input)) else st.broadcast_to(input, shape=shape)
-    flat = np.broadcast_to(array, shape).reshape(-1).nonzero()[0]
+    spread = st.broadcast_to(given, shape=shape)
+    flat = places_set("masked_scatter", st.reshape(spread, shape=(math.prod(shape),)))[0]
     total = math.prod(shape_of(source))
     if len(flat) > total:
         raise RuntimeError(f"masked_scatter: the mask chooses {len(flat)} places, the source has {total} elements")
     values = st.reshape(source, shape=(total,))
     if total != len(flat):
         values = st.getitem(values, index=(slice(0, len(flat)),))
-    positions = np.unravel_index(flat, shape) if shape else ()
+    positions = np.unravel_index(flat, shape) if type(flat) is _ndarray else places_set("masked_scatter", spread)
     if not shape:
         return show_as(st.reshape(values, shape=()) if len(flat) else st.copy(x), "MaskedScatterBackward0")
     out = ix.index_put(x, values, *positions, axes=tuple(range(len(shape))), accumulate=False, unique=True)
@@ -574,6 +574,13 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 @api(out=True)
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The positions of the elements that are not zero: one row each, or with `as_tuple` one tensor per dimension."""
+    if type(input._a) is not _ndarray and not on_host(input):
+        x = input if shape_of(input) or not as_tuple else st.reshape(input, shape=(1,))
+        columns = places_set("nonzero", x)
+        if as_tuple:
+            return tuple(map(from_array, columns))
+        rows = [make(Tensor, column) for column in columns]
+        return st.stack(*rows, axis=1) if rows else input.new_zeros((int(input.item() != 0), 0), dtype=int64)
     array = concrete("nonzero", input)
     if array.dtype == _dtype.bfloat16.np:
         array = array != 0
@@ -588,10 +595,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first `size` rows of `nonzero(input)`, and rows of `fill_value` where there are fewer."""
     if size < 0:
         raise RuntimeError(f"nonzero_static: size must not be negative, got {size}")
-    places = nonzero(input)._a[:size]
-    out = np.full((size, places.shape[1]), fill_value, np.int64)
-    out[: len(places)] = places
-    return from_array(out)
+    found = nonzero(input)[:size]
+    return pad_constant(found, widths=((0, size - shape_of(found)[0]), (0, 0)), value=fill_value)  # type: ignore[no-any-return]
 
 
 @api(method=True)

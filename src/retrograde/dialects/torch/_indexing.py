@@ -6,6 +6,7 @@ by one indexing operation after those. What the indexing functions share is here
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,19 +15,22 @@ from typing import Any
 import numpy as np
 
 from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
+from ...backend.devices import FOUND, placed
 from ...core import level as levels
+from ...core.arrays import on_host
 from ...core.batched import BatchedArray
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import elementwise as ew
 from ...ops import indexing as ix
 from ...ops import structural as st
+from ...ops.devices import moved, place_of
 from ...ops.manipulation import unstack
 from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axis_of, numpy_names
-from ._data import data_array
+from ._data import data_array, places_set
 from ._graph_nodes import NAMES
 from ._promote import stored_number
 from ._tensor import Tensor
@@ -143,6 +147,8 @@ def _to_index(self: Tensor) -> int:
 def _contains(self: Tensor, element: Any) -> bool:
     if not isinstance(element, (Value, int, float, complex, np.generic)):
         raise RuntimeError(f"in: wanted a tensor or a number, got {type(element).__name__}")
+    if type(self._a) is not _ndarray and not on_host(self):
+        return bool((self == element).any())  # type: ignore[attr-defined]
     other = concrete("in", element) if isinstance(element, Value) else element
     return bool(np.any(concrete("in", self) == other))
 
@@ -302,16 +308,16 @@ def parse(x: Any, index: Any) -> Parsed:
             dim += 1
             masks += 1
         elif dtype_of(e).kind == "b":
-            mask = e if type(e) is _ndarray else concrete("index", e)
-            if mask.shape != shape[source : source + mask.ndim]:
+            have = tuple(shape_of(e))
+            if have != shape[source : source + len(have)]:
                 raise IndexError(
-                    f"a mask of shape {list(mask.shape)} does not fit the dimensions from {source} on of a tensor of "
+                    f"a mask of shape {list(have)} does not fit the dimensions from {source} on of a tensor of "
                     f"shape {list(shape)}"
                 )
-            out.arrays.extend(mask.nonzero())
-            out.axes.extend(range(dim, dim + mask.ndim))
+            out.arrays.extend(places_set("index", e))
+            out.axes.extend(range(dim, dim + len(have)))
             masks += 1
-            dim, source = dim + mask.ndim, source + mask.ndim
+            dim, source = dim + len(have), source + len(have)
         else:
             out.arrays.append(e)
             out.axes.append(dim)
@@ -495,6 +501,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         value = st.broadcast_to(value, shape=shape)
     if target is not self:
         inplace.forget_view(target)  # nobody else has it
+    if isinstance(value, Value) and (type(value._a) is not _ndarray or type(self._a) is not _ndarray):
+        value = moved(value, place_of(self))
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
 
 
@@ -530,8 +538,13 @@ def _write(self: Any, place: Any, value: Any) -> None:
     new = value._a if isinstance(value, Value) else value
     if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
         new = new.real
+    written = array
+    if OBSERVERS and isinstance(new, _ndarray) and type(place) is not _ndarray:
+        written = array[place]
     for observer in OBSERVERS:
         observer.writing(array)
+        if written is not array:
+            observer.assigning(written, new)
     try:
         array[place] = new
     except (ValueError, TypeError, OverflowError) as error:
@@ -542,12 +555,14 @@ def _write(self: Any, place: Any, value: Any) -> None:
             ) from error
         array[place] = _written(value, array.dtype)  # which says what is wrong, if anything is
     if not self.__dict__.get("_untracked"):
-        mutation.note(array)
+        mutation.note(written)
 
 
 def as_value(x: Any, like: Any) -> Any:
     """An array as a tensor; a tensor as it is."""
-    return x if isinstance(x, Value) else make(type(like)._result, x)
+    if isinstance(x, Value):
+        return x
+    return make(type(like)._result, x if type(x) is not _ndarray or type(like._a) is _ndarray else placed(x, *place_of(like)))
 
 
 def _plain_write(self: Any, value: Any) -> bool:
@@ -569,7 +584,7 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
     check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     shape = ix.indexed_shape(tuple(shape_of(target)), [tuple(shape_of(a)) for a in parsed.arrays], tuple(parsed.axes))
     if dtype_of(value) != dtype_of(self):
-        if not (parsed.unique and int(np.prod(shape_of(value))) == 1):
+        if not (parsed.unique and math.prod(shape_of(value)) == 1):
             raise RuntimeError(
                 f"x[indices] = value: the tensor has dtype {_dtype.FROM_NUMPY[dtype_of(self)]}, the value "
                 f"{_dtype.FROM_NUMPY[dtype_of(value)]}; convert the value"
@@ -632,3 +647,13 @@ def check_index(op: str, index: Any) -> Any:
     if dtype_of(index) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the index must have dtype int64, got {_dtype.FROM_NUMPY[dtype_of(index)]}")
     return index._a if index._level == 0 and type(index._a) is _ndarray else index
+
+
+def same_device(op: str, x: Any, positions: Any) -> None:
+    """Raise RuntimeError for positions on another device than the tensor that they are of: NumPy's would go along in silence."""
+    if (type(x._a) is not _ndarray or type(positions._a) is not _ndarray) and FOUND:
+        have, given = x.device, positions.device
+        if have != given:
+            raise RuntimeError(
+                f"{op}: the tensor and the positions are on different devices, {have} and {given}; move one with to()"
+            )

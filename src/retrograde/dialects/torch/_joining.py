@@ -20,7 +20,8 @@ from ...ops import triangular as tr
 from ...tape import inplace
 from .._shared.axes import count
 from .._shared.registry import defined
-from ._api import FUNCTIONS, api, row, write_out
+from . import _creation
+from ._api import api, row, write_out
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
@@ -187,7 +188,7 @@ def block_diag(*tensors: Any) -> Tensor:
     """Matrices (vectors being rows) along the diagonal of a larger one that is zero elsewhere."""
     given = tensors_of("block_diag", varargs("block_diag", tensors)) if tensors else []
     if not given:
-        return FUNCTIONS["zeros"](1, 0)
+        return _creation.zeros(1, 0)
     for x in given:
         if len(shape_of(x)) > 2:
             raise RuntimeError(f"block_diag: wanted tensors of at most 2 dimensions, got shape {list(shape_of(x))}")
@@ -432,7 +433,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise RuntimeError(f"combinations: r must not be negative, got {r}")
     if r == 0:
-        return FUNCTIONS["empty"](0, dtype=input.dtype)
+        return _creation.empty(0, dtype=input.dtype)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(shape[0]), r)), np.int64).reshape(-1, r)
     from ...ops.indexing import take

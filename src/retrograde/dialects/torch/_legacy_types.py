@@ -12,6 +12,7 @@ from . import _dtype
 from ._api import FUNCTIONS, api
 from ._data import data_array, sizes
 from ._shape import reshaped
+from ._size import CPU, check_device, device
 from ._tensor import Tensor, from_array
 
 
@@ -21,19 +22,24 @@ class LegacyType(type):
     dtype: _dtype.dtype
     place = "torch"
     """The module that offers them."""
+    where = "cpu"
+    """The kind of device that they are on."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return issubclass(type(instance), Tensor) and instance.dtype is cls.dtype
+        return issubclass(type(instance), Tensor) and instance.dtype is cls.dtype and instance.device.type == cls.where
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        d = cls.dtype.np
+        d, where = cls.dtype.np, CPU
+        if cls.where != "cpu":
+            check_device(cls.__name__, cls.where)
+            where = device(cls.where)
         if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)) and not hasattr(args[0], "numel"):
-            return from_array(data_array(args[0], d))
+            return from_array(data_array(args[0], d), device=where)
         if len(args) == 1 and isinstance(args[0], Value):
             if dtype_of(args[0]) != d:
                 raise TypeError(f"{cls.__name__}: wanted a tensor of dtype {cls.dtype}, got {args[0].dtype}")
             return args[0]  # type: ignore[return-value]
-        return from_array(np.zeros(sizes(cls.__name__, args) if args else (0,), d))
+        return from_array(np.zeros(sizes(cls.__name__, args) if args else (0,), d), device=where)
 
     @property
     def path(cls) -> str:

@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from . import masked
+from . import _binary, _comparison, _creation, _gather, masked
 from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._dtype import bool_
 from ._function_protocol import install
-from ._size import CPU
+from ._size import CPU, only_on_cpu
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 
@@ -67,6 +67,7 @@ class MaskedTensor:
         for name, x in (("data", data), ("mask", mask)):
             if type(x) is MaskedTensor or not isinstance(x, Tensor):
                 raise TypeError(f"masked tensor: {name} must be a tensor, got {type(x).__name__}")
+            only_on_cpu("masked tensor", x.device)
             if isinstance(x, SparseTensor):
                 raise NotImplementedError("masked tensor: only dense tensors are masked here; convert with to_dense() first")
         if data.dtype.is_complex or mask.dtype is not bool_:
@@ -102,7 +103,7 @@ class MaskedTensor:
 
     def to_tensor(self, value: Any) -> Tensor:
         """A tensor with `value` where elements do not count."""
-        return METHODS["masked_fill"](self._d, ~self._m, value)
+        return _gather.masked_fill(self._d, ~self._m, value)
 
     def is_sparse_coo(self) -> bool:
         """Whether it is in coordinate form: never."""
@@ -138,10 +139,14 @@ class MaskedTensor:
         return self._d.grad_fn
 
     def item(self) -> Any:
-        """Raises RuntimeError: a number has no mask."""
+        """The number of one element, masked or not."""
+        return self._d.item()
+
+    def tolist(self) -> Any:
+        """Raises RuntimeError: a list of numbers has no mask."""
         raise RuntimeError("masked tensors have no plain numbers; use to_tensor(value) or get_data() first")
 
-    tolist = numpy = to_sparse = to_sparse_csr = item
+    numpy = to_sparse = to_sparse_csr = tolist
 
     def __bool__(self) -> bool:
         return bool(self._d)
@@ -227,7 +232,7 @@ def _answer(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs and plain != "isclose":
             raise ValueError(f"{name}: masked tensors take no {', '.join(kwargs)}")
         masks = [x._m for x in args if type(x) is MaskedTensor]
-        if not all(FUNCTIONS["equal"](masks[0], m) for m in masks):
+        if not all(_comparison.equal(masks[0], m) for m in masks):
             raise ValueError(f"{name}: the two masks must be equal; give both the same, or convert with to_tensor(value)")
         out, mask = _function(name)(*data, **kwargs), masks[0]
     elif name in _SHAPING:
@@ -239,8 +244,8 @@ def _answer(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kwargs.pop("_stacklevel", None)
         out, mask = masked.softmax(*data, mask=args[0]._m, **kwargs), args[0]._m
     elif name == "where":
-        masks = [x._m if type(x) is MaskedTensor else FUNCTIONS["ones_like"](x, dtype=args[0].dtype) for x in args[1:]]
-        out, mask = FUNCTIONS["where"](*data), FUNCTIONS["where"](args[0], *masks)
+        masks = [x._m if type(x) is MaskedTensor else _creation.ones_like(x, dtype=args[0].dtype) for x in args[1:]]
+        out, mask = _binary.where(*data), _binary.where(args[0], *masks)
     elif name == "copy_":
         args[0]._d.copy_(data[1])
         args[0]._m.copy_(args[1]._m if type(args[1]) is MaskedTensor else True)
@@ -263,7 +268,7 @@ def _reduced(name: str, x: MaskedTensor, dim: Any = None, keepdim: bool = False,
     for axis in sorted((a % x.ndim for a in axes), reverse=True):
         mask = mask.any(axis, keepdim=keepdim)
     if name == "all":
-        out = METHODS["logical_or"](x._d, ~x._m)
+        out = _comparison.logical_or(x._d, ~x._m)
         for axis in sorted((a % x.ndim for a in axes), reverse=True):
             out = out.all(axis, keepdim=keepdim)
         return _made(out, mask)

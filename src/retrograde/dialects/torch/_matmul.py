@@ -86,7 +86,10 @@ def _all_tensors(op: str, operands: Sequence[Any]) -> None:
 def _same_dtype(op: str, first: Any, second: Any) -> None:
     """Raise RuntimeError for two dtypes that differ."""
     if first != second:
-        raise RuntimeError(f"{op}: the tensors must have one dtype, got {FROM_NUMPY[first]} and {FROM_NUMPY[second]}")
+        raise RuntimeError(
+            f"{op}: the tensors must have one dtype, got {FROM_NUMPY[first]} and {FROM_NUMPY[second]}; convert one of them "
+            "with to()"
+        )
 
 
 def _plain(x: Any, y: Any, m: int, n: int) -> bool:

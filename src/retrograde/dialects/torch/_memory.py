@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import is_grad_enabled, state
+from ...backend.devices import accelerator
 from ...core.arrays import bottom
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
@@ -17,15 +18,15 @@ from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
-from .._shared.dlpack import CPU_DEVICE, imported
+from .._shared.dlpack import CPU_DEVICE, CUDA_DEVICE, imported
 from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, varargs
-from ._data import np_dtype_of, sizes
+from ._data import elements_of, np_dtype_of, sizes
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._indexing import recording
-from ._size import check_device
+from ._size import CPU, check_device
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -202,8 +203,16 @@ def storage_offset(self: Tensor) -> int:
 @api(function=False)
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 for a tensor without elements."""
-    a = concrete("data_ptr", self)
+    a = elements_of("data_ptr", self)
+    if not isinstance(a, np.ndarray):
+        return int(a.data.ptr) if a.size else 0
     return mutation.address_of(a) if a.size else 0
+
+
+def _on_cpu(op: str, x: Tensor) -> None:
+    """Raise NotImplementedError for a tensor on another device, whose memory is the array library's own."""
+    if type(x._a) is not _ndarray and not x.is_cpu:
+        raise NotImplementedError(f"{op}: of a tensor on {x.device} the memory is CuPy's; use x.cpu(), or DLPack to share it")
 
 
 class UntypedStorage:
@@ -244,15 +253,55 @@ class UntypedStorage:
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._flat.nbytes
 
-    def __getitem__(self, index: Any) -> Any:
-        return self._flat.view(np.uint8)[index]
+    @property
+    def device(self) -> Any:
+        """Where the bytes are."""
+        return CPU
 
-    def tolist(self) -> list[int]:
-        """The bytes as ints."""
-        return self._flat.view(np.uint8).tolist()
+    is_cuda = False
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked: never."""
+        return False
+
+    def _elements(self) -> np.ndarray:
+        return self._flat.view(np.uint8)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._elements()[index]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements()[index] = value
+        mutation.note(self._flat)
+
+    def fill_(self, value: Any) -> Any:
+        """Write a number into all elements."""
+        self[:] = value
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> Any:
+        """Take over another storage's bytes; raises RuntimeError where they are more or fewer."""
+        if source.nbytes() != self.nbytes():
+            raise RuntimeError(f"copy_: a storage of {self.nbytes()} bytes cannot take {source.nbytes()} bytes")
+        self._flat.view(np.uint8)[:] = source._flat.view(np.uint8)
+        mutation.note(self._flat)
+        return self
+
+    def clone(self) -> Any:
+        """A storage of its own with the same elements."""
+        return type(self)(copied(self._flat))
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers: of bytes, ints."""
+        return self._elements().tolist()
+
+    def _described(self) -> str:
+        return "UntypedStorage(device=cpu)"
 
     def __repr__(self) -> str:
-        return f"UntypedStorage({self.nbytes()} bytes at {self.data_ptr():#x})"
+        numbers = "".join(f" {x}\n" for x in self.tolist())
+        return f"{numbers}[torch.storage.{self._described()} of size {len(self)}]"
 
 
 class TypedStorage(UntypedStorage):
@@ -269,30 +318,37 @@ class TypedStorage(UntypedStorage):
     def __len__(self) -> int:
         return self._flat.size
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self._flat[index]
-        return found.item() if isinstance(found, np.generic) else found
+    @property
+    def dtype(self) -> Any:
+        """The elements' dtype."""
+        return FROM_NUMPY[self._flat.dtype]
 
-    def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
-        return self._flat.tolist()
+    def _elements(self) -> np.ndarray:
+        return self._flat
+
+    def _described(self) -> str:
+        return f"TypedStorage(dtype={self.dtype}, device=cpu)"
 
 @api(function=False)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """The bytes behind the tensor."""
+    _on_cpu("untyped_storage", self)
     return UntypedStorage(memory_of(concrete("untyped_storage", self))[0])
 
 
 @api("storage", "_typed_storage", function=False)
 def storage(self: Tensor) -> TypedStorage:
     """The elements behind the tensor and its views; of a dual tensor, those of its primal."""
+    _on_cpu("storage", self)
     return TypedStorage(memory_of(bottom(self) if type(self._a) is DualArray else concrete("storage", self))[0])
 
 
 @api(function=False)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors look at the same memory in the same way."""
-    a, b = concrete("is_set_to", self), concrete("is_set_to", tensor)
+    a, b = elements_of("is_set_to", self), elements_of("is_set_to", tensor)
+    if type(a) is not _ndarray or type(b) is not _ndarray:
+        return a is b
     return a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
 
 
@@ -307,6 +363,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     last = repr(memory_format).startswith("torch.channels_last")
     if shape == tuple(shape_of(self)) and not last:
         return self
+    _on_cpu("resize_", self)
     flat, start = memory_of(self._a)
     total = math.prod(shape)
     if start + total <= flat.size:
@@ -336,7 +393,7 @@ def resize_as_(self: Tensor, other: Tensor) -> Tensor:
 def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
     """Let this tensor look at the memory of another one."""
     if source is None:
-        self._a = np.zeros(0, dtype_of(self))
+        self._a = np.zeros(0, dtype_of(self)) if self.is_cpu else self._a[:0]
         return self
     if isinstance(source, UntypedStorage):
         self._a = _looking(source._flat.view(dtype_of(self)), *args)
@@ -393,6 +450,8 @@ def shared_array(op: str, x: Any) -> np.ndarray:
     """A tensor's elements as the NumPy array that holds them; raises where that would lose a gradient."""
     if (x._node is not None or (state.levels and x.requires_grad)) and is_grad_enabled():
         raise RuntimeError(f"{op}: this tensor requires grad; use .detach().{op}() for its values")
+    if type(x._a) is not _ndarray and not x.is_cpu:
+        raise TypeError(f"{op}: this tensor is on {x.device}, and NumPy's arrays are on the CPU; use .cpu().{op}()")
     array = concrete(op, x)
     if array.dtype == _dtype.bfloat16.np:
         raise TypeError(f"{op}: NumPy has no bfloat16; use .float().{op}()")
@@ -405,7 +464,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     a = self._a
     if self._node is None and type(a) is _ndarray and not self._level and a.dtype is not _dtype.bfloat16.np:
         return a[...]  # an object of its own, whose shape the user may set
-    return shared_array("numpy", self.detach() if force else self)[...]
+    return shared_array("numpy", self.detach().cpu().resolve_conj() if force else self)[...]
 
 
 @api("__array__", function=False)
@@ -428,13 +487,15 @@ def dlpack(self: Tensor, **options: Any) -> Any:
     """A capsule through which other array libraries share the memory (the DLPack protocol)."""
     if recording(self) or self.requires_grad:
         raise BufferError("__dlpack__: a tensor that requires grad cannot be exported; use detach()")
-    return concrete("__dlpack__", self).__dlpack__(**options)
+    return elements_of("__dlpack__", self).__dlpack__(**options)
 
 
 @api("__dlpack_device__", function=False)
 def dlpack_device(self: Tensor) -> tuple[int, int]:
-    """The device of the memory for the DLPack protocol: the CPU."""
-    return CPU_DEVICE
+    """The device of the memory for the DLPack protocol."""
+    if type(self._a) is _ndarray or self.is_cpu:
+        return CPU_DEVICE
+    return elements_of("__dlpack_device__", self).__dlpack_device__()  # type: ignore[no-any-return]
 
 
 @api(method=False)
@@ -447,8 +508,15 @@ def to_dlpack(tensor: Tensor) -> Any:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's array, or of a capsule that it exported."""
     check_device("from_dlpack", device)
+    if hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] == CUDA_DEVICE:
+        served = accelerator("cuda")
+        if served is None:
+            raise RuntimeError("from_dlpack: the array is on a CUDA device, and CuPy finds none here; move it to the CPU first")
+        shared = from_array(served.from_dlpack(ext_tensor))
+        found = shared if device is None else shared.to(device)
+        return found.clone() if copy and found is shared else found  # type: ignore[no-any-return]
     array = imported(ext_tensor)
-    return from_array(np.array(array)) if copy else from_array(array)
+    return from_array(np.array(array) if copy else array, device=CPU if device is None else device)
 
 
 @api(method=False)
@@ -474,7 +542,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     if sorted(order) != list(range(len(shape))):
         raise RuntimeError(f"empty_permuted: the layout must name each of {len(shape)} dimensions once, got {order}")
     array = np.zeros([shape[i] for i in order], np_dtype_of("empty_permuted", dtype))
-    return from_array(array.transpose(np.argsort(order)), requires_grad)
+    return from_array(array.transpose(np.argsort(order)), requires_grad, device)
 
 
 @api(function=False)

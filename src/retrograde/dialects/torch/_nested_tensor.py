@@ -13,14 +13,15 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from . import _joining
+from . import _creation, _joining
 from ._answered import OPERATORS, offer_operators
 from ._api import FUNCTIONS, METHODS
 from ._creation import as_tensor
 from ._function_protocol import disabled, install
-from ._size import CPU, Size, check_device
+from ._size import CPU, Size, only_on_cpu
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
+from .nn.functional import _padding
 
 
 def _names(text: str) -> frozenset[str]:
@@ -93,6 +94,8 @@ class NestedTensor:
         install()
         self._jagged, self._ragged, self._root = jagged, ragged, root
         self._kept, self._packed = None if parts is None else tuple(parts), packed
+        for part in self._kept or () if packed is None else (packed,):
+            only_on_cpu("nested_tensor", part.device)
         if like is not None:
             self._jagged, self._length, self._lengths = like._jagged, like._length, like._lengths
         else:
@@ -116,13 +119,13 @@ class NestedTensor:
     @property
     def _parts(self) -> tuple[Tensor, ...]:
         if self._kept is None:
-            self._kept = tuple(METHODS["split"](self._packed, self._lengths))
+            self._kept = tuple(_joining.split_method(self._packed, self._lengths))
         return self._kept
 
     def _one(self) -> Tensor:
         if self._packed is not None:
             return self._packed
-        return self._parts[0] if self._parts else FUNCTIONS["zeros"](0)
+        return self._parts[0] if self._parts else _creation.zeros(0)
 
     def values(self) -> Tensor:
         """The parts one after the other, in the strided layout as one axis."""
@@ -275,9 +278,9 @@ class NestedTensor:
             if len(output_size) != len(sizes) + 1 or any(a > b for a, b in zip([batch, *sizes], output_size)):
                 raise RuntimeError(f"to_padded_tensor: parts up to {sizes} do not fit into {list(output_size)}")
             batch, *sizes = output_size
-        pad = FUNCTIONS["constant_pad_nd"]
+        pad = _padding.constant_pad
         rows = [pad(p, [n for k in range(len(sizes) - 1, -1, -1) for n in (0, sizes[k] - p.shape[k])], padding) for p in parts]
-        rows += [METHODS["new_full"](parts[0], sizes, padding) for _ in range(batch - len(rows))]
+        rows += [_creation.new_full(parts[0], sizes, padding) for _ in range(batch - len(rows))]
         return _joining.stack(rows)
 
     def __getitem__(self, index: Any) -> Any:
@@ -315,7 +318,7 @@ def _cut(memory: Tensor, like: NestedTensor) -> NestedTensor:
     if like._rows() is not None:
         return NestedTensor(None, memory, like)
     shapes = [p.shape for p in like._parts]
-    rows = METHODS["split"](memory, [s.numel() for s in shapes])
+    rows = _joining.split_method(memory, [s.numel() for s in shapes])
     return NestedTensor([r.reshape(s) for r, s in zip(rows, shapes)], like=like, ragged=like._ragged)
 
 
@@ -558,7 +561,7 @@ def nested_tensor(
     pin_memory: bool = False,
 ) -> NestedTensor:  # fmt: skip
     """A leaf of copies of tensors (or of what `torch.tensor` takes), which share one memory."""
-    check_device("nested_tensor", device)
+    only_on_cpu("nested_tensor", device)
     jagged = layout is LAYOUTS[1]
     if isinstance(tensor_list, Tensor) and jagged:
         tensor_list = tensor_list.unbind()
@@ -576,7 +579,7 @@ def nested_tensor(
 
 def as_nested_tensor(ts: Any, dtype: Any = None, device: Any = None, layout: Any = None) -> NestedTensor:
     """A nested tensor of these tensors, history and all."""
-    check_device("as_nested_tensor", device)
+    only_on_cpu("as_nested_tensor", device)
     jagged = layout is LAYOUTS[1]
     if type(ts) is NestedTensor or not isinstance(ts, (list, tuple, Tensor)):
         raise TypeError(f"as_nested_tensor: wanted tensors, got {type(ts).__name__}")

@@ -8,10 +8,12 @@ import numpy as np
 
 from ... import _errors
 from ..._state import state
+from ...backend.devices import FOUND
 from ...core.policy import TapePolicy
 from ...core.record import Primitive
 from ...core.scattered import Scattered
-from ...core.value import Value
+from ...core.value import Value, shape_of
+from ...ops.devices import moved, place_of
 from ._linalg_error import _LinAlgError
 
 
@@ -27,6 +29,24 @@ class TorchPolicy(TapePolicy):
             raise RuntimeError(
                 f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
             )
+
+    def together(self, op: str, operands: list[Any]) -> list[Any]:
+        if not FOUND:
+            return operands
+        places: dict[Any, Any] = {}
+        for x in operands:
+            if isinstance(x, Value):
+                places.setdefault(place_of(x), x)
+        if len(places) < 2:
+            return operands
+        others = [place for place, x in places.items() if place[0] != "cpu"]
+        # Numbers without axes go to the others.
+        if len(others) == 1 and all(not shape_of(x) for x in operands if isinstance(x, Value) and place_of(x)[0] == "cpu"):
+            return [moved(x, others[0]) if isinstance(x, Value) else x for x in operands]
+        named = ["cpu" if kind == "cpu" else f"{kind}:{index}" for kind, index in places]
+        raise RuntimeError(
+            f"{op}: the tensors are on different devices, {' and '.join(named)}; move them to one with to()"
+        )
 
     def viewed(self, out: Any, x: Any) -> None:
         if out._inference is not x._inference:

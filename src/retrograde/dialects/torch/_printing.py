@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._state import state
+from ...backend import backend_of
+from ...core.arrays import bottom
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.node import Accumulate
@@ -14,6 +16,7 @@ from ...core.value import Value, as_value
 from . import _dtype, _repr
 from ._api import api
 from ._graph_nodes import edge_name
+from ._size import CPU
 from ._tensor import Tensor
 
 
@@ -23,7 +26,7 @@ def plain(x: Any) -> np.ndarray | None:
         x = x._a
     if isinstance(x, (BatchedArray, DualArray)):
         return None
-    return np.asarray(x)
+    return x if type(x) is np.ndarray else backend_of(x).to_host(x)
 
 
 def note(x: Tensor) -> list[str]:
@@ -63,6 +66,11 @@ def _wrapped(x: Tensor, depth: int) -> str:
     return f"{kind}(lvl={depth}, {notes}value=\n    {text}\n)"
 
 
+def _place(x: Tensor) -> str:
+    """The device as it is shown; nothing is said of the CPU."""
+    return "" if x.device is CPU else str(x.device)
+
+
 @api("__repr__", function=False)
 def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     """The tensor as PyTorch prints it."""
@@ -82,7 +90,7 @@ def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
         notes.append(f"tangent={tangent if tangent.ndim else tangent.item()}")
     text = _repr.format_tensor(
         array, dtype_name=self.dtype.name, default_dtype_name=_dtype.get_default_dtype().name, suffixes=notes,
-        prefix=f"{type(self)._printed_as}(",
+        prefix=f"{type(self)._printed_as}(", device_name="" if type(bottom(shown)) is np.ndarray else _place(shown),
     )  # fmt: skip
     return f"Parameter({text})" if "_is_param" in self.__dict__ else text
 

@@ -280,6 +280,23 @@ class EventList(list[Any]):
         return self.table()
 
 
+class Profiled:
+    """What every profile shows of its events, once there are some."""
+
+    def _events(self) -> EventList:
+        raise NotImplementedError
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The events of each name together."""
+        return self._events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
+        """Write the events as a JSON file that trace viewers read."""
+        self._events().export_chrome_trace(path)
+
+
 def note_unrecorded(op: str, **asked: Any) -> None:
     """Warn of what a profile is asked to record and does not."""
     for name, wanted in asked.items():

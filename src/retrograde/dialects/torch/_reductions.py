@@ -19,11 +19,12 @@ from .._shared.registry import defined
 from . import _dtype
 from ._api import api
 from ._axes import axes_of, axis_of, numpy_names
+from ._binary import maximum, minimum
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, node_name, show_as
 from ._return_types import return_type
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside
 
 _ndarray = np.ndarray
 
@@ -348,18 +349,12 @@ def _max_or_min(op: str, input: Any, dim: Any, keepdim: bool, whole: Any, positi
     return return_type(op, "values", "indices")(found)
 
 
-def _two(op: str, input: Any, other: Any) -> Any:
-    from ._api import FUNCTIONS
-
-    return FUNCTIONS[f"{op}imum"](input, other)
-
-
 @api(out=True)
 @numpy_names
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element; with dim its values and positions along it; with another tensor the larger of the two."""
     if other is not None or isinstance(dim, Value):
-        return _two("max", input, dim if other is None else other)
+        return maximum(input, dim if other is None else other)
     return _max_or_min("max", input, dim, keepdim, rd.amax, rd.argmax)
 
 
@@ -368,7 +363,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element; with dim its values and positions along it; with another tensor the smaller of the two."""
     if other is not None or isinstance(dim, Value):
-        return _two("min", input, dim if other is None else other)
+        return minimum(input, dim if other is None else other)
     return _max_or_min("min", input, dim, keepdim, rd.amin, rd.argmin)
 
 
@@ -434,4 +429,4 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
         error = RuntimeError if len(axes) == array.ndim else IndexError
         raise error("hash_tensor: an empty tensor has no bits to combine")
     bits = array.astype(np.float64 if array.dtype.kind == "f" else np.int64).view(np.uint64)
-    return from_array(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)))
+    return beside(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)), input)

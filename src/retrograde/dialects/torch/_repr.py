@@ -21,14 +21,9 @@ import numpy as np
 from .._shared import layout
 
 __all__ = [
-    "PrintOptions",
-    "format_parameter",
-    "format_scalar",
-    "format_tensor",
-    "get_printoptions",
-    "printoptions",
+    "PrintOptions", "format_parameter", "format_scalar", "format_tensor", "get_printoptions", "printoptions",
     "set_printoptions",
-]
+]  # fmt: skip
 
 # Numbers leave fixed-point notation when their magnitudes span more than the ratio, exceed the largest or,
 # unless all are integral, fall below the smallest of these.
@@ -64,13 +59,9 @@ _options = PrintOptions()
 
 
 def set_printoptions(
-    precision: int | None = None,
-    threshold: float | None = None,
-    edgeitems: int | None = None,
-    linewidth: float | None = None,
-    profile: str | None = None,
-    sci_mode: bool | None = None,
-) -> None:
+    precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None, linewidth: float | None
+    = None, profile: str | None = None, sci_mode: bool | None = None,
+) -> None:  # fmt: skip
     """Set how tensors print, in the whole process; what is None keeps its value, save `sci_mode`, which it resets.
 
     Args:
@@ -148,14 +139,10 @@ def _number(name: str, value: Any) -> Any:
 
 
 def format_tensor(
-    array: np.ndarray,
-    *,
-    dtype_name: str,
-    default_dtype_name: str,
-    suffixes: Sequence[str] = (),
-    indent: int = 0,
+    array: np.ndarray, *, dtype_name: str, default_dtype_name: str, suffixes: Sequence[str] = (), indent: int = 0,
     prefix: str = "tensor(",
-) -> str:
+    device_name: str = "",
+) -> str:  # fmt: skip
     """Return the text of `repr(tensor)` for a tensor that holds `array`, of any shape, under the current options.
 
     Args:
@@ -165,6 +152,7 @@ def format_tensor(
         suffixes: what follows size and dtype, such as "requires_grad=True" or "grad_fn=<MulBackward0>".
         indent: columns already taken to the left of the prefix, on its own and on the following lines.
         prefix: the opening, "tensor(" or the name of a subclass and a parenthesis.
+        device_name: the device, "cuda:0"; empty for the CPU, of which nothing is said.
 
     >>> format_tensor(np.eye(2, dtype=np.float32), dtype_name="float32", default_dtype_name="float32")
     'tensor([[1., 0.],\\n        [0., 1.]])'
@@ -172,7 +160,7 @@ def format_tensor(
     options = _options
     indent += len(prefix)
     shape = array.shape
-    notes: list[str] = []
+    notes: list[str] = [f"device='{device_name}'"] if device_name else []
     if array.size == 0:
         body = "[]"
         if len(shape) != 1:

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backend import backend_of
 from ...backend.canonical import canonical
+from ...backend.devices import placed
 from ...backend.jit.operands import address
+from ...core.arrays import bottom, on_host
 from ...core.node import Accumulate
-from ...core.value import make
+from ...core.value import LevelArray, make
 from ...tape import autograd as tape
 from ...tape import mutation
 from . import _dtype
@@ -21,7 +24,7 @@ from ._api import METHODS, api
 from ._compressed_tensor import LAYOUTS, CompressedTensor, from_parts
 from ._function_protocol import never
 from ._printing import plain
-from ._size import Size, device
+from ._size import Size, check_device, device, place_named
 from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 
@@ -51,7 +54,8 @@ def _describe(x: Any) -> Any:
     attributes = {k: v for k, v in x.__dict__.items() if not k.startswith("_")} or None
     kind = None if type(x).__torch_function__ is never or type(x) is Tensor else type(x)
     return TensorRecord(
-        storage, x.dtype.name, offset, tuple(x.shape), strides, x.requires_grad, isinstance(x, Parameter), attributes, kind
+        storage, x.dtype.name, offset, tuple(x.shape), strides, x.requires_grad, isinstance(x, Parameter), attributes, kind,
+        str(x.device),
     )
 
 
@@ -86,13 +90,13 @@ def _rebuild_sparse_tensor(layout: Any, parts: tuple[Any, ...]) -> SparseTensor:
 
 def _rebuild(
     storage: np.ndarray, dtype_name: str, offset: int, shape: tuple[int, ...], strides: tuple[int, ...],
-    requires_grad: bool, is_parameter: bool,
+    requires_grad: bool, is_parameter: bool, location: str,
 ) -> Tensor:  # fmt: skip
     from .nn.parameter import Parameter
 
     size = storage.dtype.itemsize
     array = np.ndarray(shape, storage.dtype, storage, offset * size, tuple(s * size for s in strides))
-    x = make(Tensor, array)
+    x = make(Tensor, array if location == "cpu" else placed(array, *place_named(location)))
     if is_parameter:
         return Parameter(x, requires_grad)
     return x.requires_grad_() if requires_grad else x
@@ -143,8 +147,8 @@ def load(
 
     if weights_only and pickle_module is not None:
         raise RuntimeError("load: weights_only=True does not go with a pickle_module; leave one of them out")
-    if isinstance(map_location, device):
-        map_location = str(map_location)
+    if isinstance(map_location, (device, int)):
+        map_location = str(device(map_location))
     admitted = _admitted()
     if weights_only is False or pickle_module is not None:
         admitted["trust"] = Trust(resolver(__package__), pickle_module, pickle_load_args)
@@ -176,6 +180,11 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 # ------------------------------------------------------------------------------------------ copies and pickles
 
 
+def copy_of(array: Any) -> Any:
+    """A copy of another library's array, where it is; of a transform's or a trace's, which cannot be written, itself."""
+    return array if isinstance(array, LevelArray) or on_host(array) else backend_of(array).snapshot(array)
+
+
 @api("__deepcopy__", function=False)
 def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """A copy with memory of its own; only leaves can be copied with their gradient wish."""
@@ -187,9 +196,11 @@ def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         )
     # Views of one memory stay views of one copy.
     owner = mutation.owner_of(self._a)
+    if not isinstance(owner, np.ndarray):
+        owner = self._a
     key = ("storage", id(owner))
     if key not in memo:
-        memo[key] = np.array(owner, order="K") if isinstance(owner, np.ndarray) else owner
+        memo[key] = np.array(owner, order="K") if isinstance(owner, np.ndarray) else copy_of(owner)
         memo[("kept", id(owner))] = owner
     copied = memo[key]
     array = self._a
@@ -223,11 +234,15 @@ def tensor_reduce(self: Tensor, protocol: int) -> Any:
     if array is None:
         raise pickle.PicklingError("pickle: a tensor inside a functional transform cannot be pickled")
     attributes = {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
-    return _unpickled, (type(self), np.asarray(array), self._node is not None, attributes)
+    where = (str(self.device),) if type(bottom(self)) is not np.ndarray else ()
+    return _unpickled, (type(self), np.asarray(array), self._node is not None, attributes, *where)
 
 
-def _unpickled(cls: type[Tensor], array: np.ndarray, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    x = make(cls, canonical(array))
+def _unpickled(
+    cls: type[Tensor], array: np.ndarray, requires_grad: bool, attributes: dict[str, Any], where: str = "cpu"
+) -> Tensor:
+    check_device("pickle", where, RuntimeError)
+    x = make(cls, canonical(array) if where == "cpu" else placed(canonical(array), *place_named(where)))
     if requires_grad:
         tape.leaf(x)
     x.__dict__.update(attributes)

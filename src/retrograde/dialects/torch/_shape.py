@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled
+from ...core.arrays import on_host
 from ...core.batched import BatchedArray
 from ...core.node import Node
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -21,12 +23,13 @@ from .._shared.shapes import broadcast, filled
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of, integer, numpy_names, varargs
+from ._data import elements_of
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording
 from ._size import Size
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside, from_array
 
 _ndarray = np.ndarray
 _reshape, _transpose = inplace.viewer(st.reshape), inplace.viewer(st.transpose)
@@ -128,6 +131,8 @@ def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
     if type(a) is BatchedArray and type(a.content) is _ndarray and a.dtype.itemsize == d.itemsize:
         return make(Tensor, BatchedArray(a.content.view(d.np), a.dim, a._level), None, a._level)
     if type(a) is not _ndarray:
+        if not on_host(x):
+            raise NotImplementedError(f"view: a tensor on {x.device} is not seen as another dtype; use x.cpu().view({d})")
         raise RuntimeError(f"view: inside a transform a tensor cannot be seen as dtype {d}")
     if a.itemsize != d.itemsize and not a.ndim:
         raise RuntimeError(f"view: a 0-d tensor cannot be seen as dtype {d}, whose elements have another size")
@@ -420,10 +425,10 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Each slice along `dim` (each element, without one) repeated in a row; `repeats` is an int or one per slice."""
     if repeats is None:
-        counts = tensor_argument("repeat_interleave", input)._a
+        counts = elements_of("repeat_interleave", tensor_argument("repeat_interleave", input))
         if counts.ndim != 1 or counts.dtype.kind not in "iu":
             raise RuntimeError("repeat_interleave: repeats alone must be a 1-d tensor of ints")
-        return from_array(np.repeat(np.arange(len(counts)), counts))
+        return beside(np.repeat(np.arange(len(counts)), concrete("repeat_interleave", input)), input)
     x = input if dim is not None else flatten(input)
     n = len(shape_of(x))
     axis = axis_of("repeat_interleave", 0 if dim is None else dim, n)
@@ -434,7 +439,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if isinstance(repeats, Value) and math.prod(shape_of(repeats)) == 1:
         repeats = int(repeats.item())  # type: ignore[attr-defined]
     if isinstance(repeats, Value):
-        counts = repeats._a
+        counts = concrete("repeat_interleave", repeats)
         if counts.dtype.kind not in "iu" or counts.ndim > 1:
             raise RuntimeError("repeat_interleave: repeats must be an int or a 1-d tensor of ints")
         if len(counts) != shape_of(x)[axis]:

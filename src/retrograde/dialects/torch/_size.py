@@ -1,10 +1,13 @@
-"""`torch.Size` and `torch.device`, the two plain value types of the dialect."""
+"""`torch.Size` and `torch.device`, the two plain value types of the dialect, and the device that tensors are made on."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from ...backend.devices import accelerator
 
 
 def _size_of(place: int, x: Any) -> int:
@@ -70,18 +73,22 @@ there: for some of the last ones a RuntimeError, which a NotImplementedError is.
 
 
 class device:
-    """Where a tensor lives; retrograde's torch dialect computes on the CPU."""
+    """Where a tensor lives: the CPU, or a device that an array library serves (backend/devices.py)."""
 
     __slots__ = ("type", "index")
 
     def __init__(self, type: Any, index: int | None = None) -> None:
         if isinstance(type, device):
             type, index = type.type, type.index
+        elif isinstance(type, int) and not isinstance(type, bool) and index is None:
+            if accelerator("cuda") is None:
+                raise RuntimeError(f"device: {type} is the number of an accelerator, and there is none; use 'cpu'")
+            type, index = "cuda", type
         if not isinstance(type, str):
             raise TypeError(f"device: wanted a string such as 'cpu', got {type!r}")
         kind, colon, number = type.partition(":")
         if (kind != "cpu" and kind not in _REFUSED) or (colon and not number.isdigit()):
-            raise RuntimeError(f"device: {type!r} is no device; the torch dialect of retrograde computes on 'cpu'")
+            raise RuntimeError(f"device: {type!r} is no device; the torch dialect of retrograde computes on 'cpu' and 'cuda'")
         self.type, self.index = kind, int(number) if colon else index
 
     def __repr__(self) -> str:
@@ -101,10 +108,12 @@ class device:
         # what is made as a template, to be filled, serves as one either way.
         if self.type != "meta":
             check_device("device", self)
+        _default.before = (*_default.before, _default.where)
+        set_default(CPU if self.type == "meta" else self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Nothing is to be set back: everything is made on the CPU."""
+        *_default.before, _default.where = _default.before
 
     def __reduce__(self) -> Any:
         return device, ((self.type,) if self.index is None else (self.type, self.index))
@@ -115,16 +124,73 @@ device.__module__ = "torch"
 CPU = device("cpu")
 
 
+class _Default(threading.local):
+    where: device = CPU
+    before: Sequence[device] = ()
+    """What it was outside of the `with` statements that this thread is in, outermost first."""
+
+
+_default = _Default()
+
+CHOSEN: list[int] = []
+"""Non-empty from when some thread has chosen where tensors are made for which no device is named: what factories ask before
+they ask their thread."""
+
+
+def set_default(where: device) -> None:
+    """Let tensors for which no device is named be made on one, in this thread."""
+    if where.type != "cpu" and not CHOSEN:
+        CHOSEN.append(1)
+    _default.where = where
+
+
+def default_device() -> device:
+    """Where this thread makes tensors for which no device is named."""
+    return _default.where
+
+
+def place_named(where: Any) -> tuple[str, int]:
+    """The kind and the number of a device that `check_device` has let pass, of the default one for None."""
+    if where is None:
+        where = _default.where
+    found = where if type(where) is device else device(where)
+    if found.type == "cpu":
+        return "cpu", 0
+    index = found.index
+    return found.type, accelerator(found.type).current() if index is None else index  # type: ignore[union-attr]
+
+
+def only_on_cpu(op: str, where: Any) -> None:
+    """`check_device` for what is on the CPU alone: raises NotImplementedError for a device that is there."""
+    check_device(op, where)
+    kind, index = place_named(where)
+    if kind != "cpu":
+        raise NotImplementedError(
+            f"{op}: sparse, nested and masked tensors are on the CPU only here, not on {kind}:{index}; make them of tensors "
+            "on the CPU, or compute with dense ones"
+        )
+
+
 def check_device(op: str, where: Any, error: type[Exception] | None = None) -> None:
-    """Accept None and the CPU; raise what PyTorch's build for the CPU raises for any other device, or `error`, with the
-    remedy."""
+    """Accept None, the CPU and devices that are there; raise what PyTorch's build for the CPU raises for another device, or
+    `error`, with the remedy, and RuntimeError for a number that no device has."""
     if where is None or where is CPU:
         return
     if isinstance(where, int):
-        where = device("cuda", where)
-    kind = device(where).type
-    if kind != "cpu":
+        where = device(f"cuda:{where}")
+    found = device(where)
+    kind = found.type
+    if kind == "cpu":
+        return
+    served = accelerator(kind)
+    if served is None:
         raise (error or _REFUSED[kind])(
-            f"{op}: device {str(where)!r} was asked for, but retrograde's torch dialect computes on the CPU; "
-            "use device='cpu' (torch.cuda.is_available() is False)"
-        )
+            f"{op}: device {str(where)!r} was asked for, but " + (
+                "CuPy finds no GPU here (pip install 'retrograde[cuda]' on a machine that has one), so retrograde's torch "
+                "dialect computes on the CPU; use device='cpu' (torch.cuda.is_available() is False)"
+                if kind == "cuda"
+                else "retrograde's torch dialect computes on the CPU and on CUDA devices; use device='cpu'"
+            )
+        )  # fmt: skip
+    if found.index is not None and found.index >= served.count():
+        raise RuntimeError(f"{op}: device {str(where)!r} was asked for, and there are {served.count()} of them, counted from 0")

@@ -16,6 +16,7 @@ from ...tape import function as custom
 from ...tensor.quantiles import INTERPOLATIONS, interpolated
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
+from ._data import computed_there
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
@@ -23,7 +24,7 @@ from ._indexing import recording
 from ._promote import pair, scalar_dtype
 from ._reductions import ALL_AXES, picked, real_only, vector_of, without_axis
 from ._return_types import return_type
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside
 
 NAMES["median"] = lambda node: "NanmedianBackward0" if node.params["ignore_nan"] else "MedianBackward0"
 
@@ -109,7 +110,7 @@ def _median(op: str, input: Any, dim: Any, keepdim: bool, ignore_nan: bool) -> A
         raise NotImplementedError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]} tensors")
     if dim is None:
         if 0 in shape_of(x) and dtype_of(x).kind in "iu":
-            return from_array(np.array(np.iinfo(dtype_of(x)).min, dtype_of(x)))
+            return beside(np.array(np.iinfo(dtype_of(x)).min, dtype_of(x)), x)
         return sorting.median(x, axis=ALL_AXES[len(shape_of(x))], keepdims=False, ignore_nan=ignore_nan)
     axis = axis_of(op, dim, len(shape_of(x)))
     if shape_of(x) and shape_of(x)[axis] == 0:
@@ -163,12 +164,12 @@ def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolatio
         if len(shape_of(q)) > 1:
             raise RuntimeError(f"{op}: q must have at most one dimension, got shape {list(shape_of(q))}")
         points = q
-        if not ((plain := concrete(op, q)) >= 0).all() or not (plain <= 1).all():
-            raise RuntimeError(f"{op}: q must lie in [0, 1], got {plain.tolist()}")
+        if not computed_there(op, q, lambda array: ((array >= 0) & (array <= 1)).all()):
+            raise RuntimeError(f"{op}: q must lie in [0, 1], got {q.tolist()}")  # type: ignore[attr-defined]
     elif isinstance(q, (int, float)) and not isinstance(q, bool):
         if not 0 <= q <= 1:
             raise RuntimeError(f"{op}: q must lie in [0, 1], got {q}")
-        points = np.asarray(q, dtype=d)
+        points = beside(np.asarray(q, dtype=d), x)
     else:
         raise TypeError(f"{op}: q must be a number or a tensor, got {type(q).__name__}")
     shape = tuple(shape_of(x))
@@ -259,7 +260,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     for operand in (x, y):
         if isinstance(operand, Value) and dtype_of(operand).kind == "c":
             raise RuntimeError("isin: not defined for complex tensors")
-    x, y = (from_array(a) if isinstance(a, np.ndarray) else a for a in (x, y))
+    given = elements if isinstance(elements, Value) else test_elements
+    x, y = (beside(a, given) if isinstance(a, np.ndarray) else a for a in (x, y))
     return counting.isin(x, y, invert=bool(invert))
 
 
@@ -269,7 +271,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 def _search(op: str, sequence: Any, values: Any, right: bool, out_int32: bool) -> Any:
     number = not isinstance(values, Value)
     if number:
-        values = from_array(np.asarray(values, dtype=scalar_dtype(values).np))
+        values = beside(np.asarray(values, dtype=scalar_dtype(values).np), sequence)
     for x in (sequence, values):
         if dtype_of(x).kind == "c":
             raise RuntimeError(f"{op}: not defined for complex tensors")
@@ -326,7 +328,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     x = tensor_argument("bincount", input)
     if dtype_of(x).kind not in "iu":
         raise NotImplementedError(f"bincount: the input must hold integers, got {FROM_NUMPY[dtype_of(x)]}")
-    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(concrete("bincount", x).min()) < 0):
+    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(computed_there("bincount", x, lambda array: array.min())) < 0):
         raise RuntimeError("bincount: the input must have one dimension and no negative numbers")
     if minlength < 0:
         raise RuntimeError(f"bincount: minlength must not be negative, got {minlength}")
@@ -357,7 +359,7 @@ def _edges(op: str, x: np.ndarray, bins: Any, limits: Any) -> np.ndarray:
             raise RuntimeError(f"{op}: a tensor of bin edges must have one dimension, got {len(shape_of(bins))}")
         if dtype_of(bins) != x.dtype:
             raise RuntimeError(f"{op}: bin edges must have the input's dtype {FROM_NUMPY[x.dtype]}")
-        return np.asarray(bins._a)
+        return concrete(op, bins)
     bins = integer(op, "bins", bins)
     if bins <= 0:
         raise RuntimeError(f"{op}: the number of bins must be positive, got {bins}")
@@ -390,11 +392,10 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     if isinstance(bins, Value) and range is not None:
         raise TypeError(f"{op}: range goes with a number of bins, not with bin edges")
     x = _checked_data(op, input, weight)
-    edges = from_array(_edges(op, x, bins, range))
+    edges = beside(_edges(op, x, bins, range), input)
     hist = counting.histogram(input.detach(), None if weight is None else weight.detach(), edges)
     if density:
-        plain = np.asarray(hist._a)
-        hist = from_array(plain / plain.sum() / np.diff(edges._a))
+        hist = hist / hist.sum() / edges.diff()
     return return_type("histogram", "hist", "bin_edges")((hist, edges))
 
 
@@ -419,11 +420,11 @@ def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None,
         place[points[:, i] == e[-1]] = sizes[i] - 1
         inside &= (place >= 0) & (place < sizes[i])
         flat = flat * sizes[i] + np.clip(place, 0, max(sizes[i] - 1, 0))
-    weights = None if weight is None else np.asarray(weight.detach()._a).reshape(-1)[inside].astype(np.float64)
+    weights = None if weight is None else concrete(op, weight).reshape(-1)[inside].astype(np.float64)
     hist = np.bincount(flat[inside], weights, minlength=math.prod(sizes)).reshape(sizes).astype(x.dtype)
     if density:
         hist = hist / hist.sum()
         for i, e in enumerate(edges):
             hist = hist / np.diff(e).reshape((-1,) + (1,) * (n - 1 - i))
-    fields = (from_array(hist), tuple(from_array(e) for e in edges))
+    fields = (beside(hist, input), tuple(beside(e, input) for e in edges))
     return return_type("histogramdd", "hist", "bin_edges")(fields)

@@ -23,7 +23,7 @@ from ._creation import as_tensor
 from ._dtype import int64
 from ._function_protocol import disabled, install
 from ._graph_nodes import show_as
-from ._size import CPU, Size
+from ._size import CPU, Size, only_on_cpu
 from ._tensor import Tensor, from_array
 
 ANSWERS: dict[str, Callable[..., Any]] = {}
@@ -79,6 +79,7 @@ class SparseTensor(Kept):
 
     def __init__(self, indices: Tensor, values: Tensor, shape: Any, coalesced: bool = False) -> None:
         install()
+        only_on_cpu("sparse tensor", values.device)
         self._i, self._v, self.shape = indices, values, Size(shape)
         self._coalesced = coalesced or indices.shape[1] < 2
 

@@ -18,7 +18,7 @@ from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as
 from ._size import check_device
-from ._tensor import Tensor, from_array
+from ._tensor import Tensor, beside, from_array
 
 # ------------------------------------------------------------------------------------------ windows
 
@@ -33,10 +33,10 @@ def _window(op: str, n: int, periodic: bool, f: Callable[[np.ndarray, int], np.n
     if FROM_NUMPY[d].category != 2:
         raise RuntimeError(f"{op}: wanted a floating dtype, got {FROM_NUMPY[d]}")
     if n <= 1:
-        return from_array(np.ones(n, d), requires_grad)
+        return from_array(np.ones(n, d), requires_grad, device)
     m = n + 1 if periodic else n
     steps = np.arange(m, dtype=np.float64 if d.itemsize == 8 else np.float32)  # rounded as the window is: ends of -3e-8
-    return from_array(f(steps, m)[:n].astype(d), requires_grad)
+    return from_array(f(steps, m)[:n].astype(d), requires_grad, device)
 
 
 @api(method=False)
@@ -109,7 +109,7 @@ def _framing(op: str, x: Any, n: int, hop: int | None, length: int | None, windo
         if dtype_of(window).kind in "iub":
             window = st.cast(window, dtype=_real(dtype_of(x)))
     elif length < n:
-        window = from_array(np.ones(length, _real(dtype_of(x))))
+        window = beside(np.ones(length, _real(dtype_of(x))), x)
     if window is not None and length < n:
         left = (n - length) // 2
         window = mp.pad_constant(window, widths=((left, n - length - left),), value=0)

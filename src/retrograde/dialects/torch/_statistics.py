@@ -21,6 +21,7 @@ from ...tensor.covariances import correlations, covariance
 from . import _dtype
 from ._api import api, write_out
 from ._axes import axes_of, axis_of, numpy_names
+from ._data import computed_there
 from ._dtype import FROM_NUMPY, promote_types
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
@@ -44,7 +45,7 @@ def _weight(op: str, name: str, w: Any, n: int, kinds: str, wanted: str) -> Any:
         raise RuntimeError(f"{op}: {name} must be {wanted}, got {FROM_NUMPY[dtype_of(w)]}")
     if len(shape_of(w)) > 1 or (shape_of(w) and shape_of(w)[0] != n):
         raise RuntimeError(f"{op}: {name} must hold one weight for each of {n} observations, got {list(shape_of(w))}")
-    if (concrete(op, w) < 0).any():
+    if computed_there(op, w, lambda array: (array < 0).any()):
         raise RuntimeError(f"{op}: {name} must not be negative")
     return vector_of(w)
 
@@ -72,7 +73,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if aweights is not None:
         importance = _weight("cov", "aweights", aweights, n, "f", "floating")
         weights = importance if weights is None else weights * importance
-    if weights is not None and n and not concrete("cov", weights).sum():
+    if weights is not None and n and not computed_there("cov", weights, lambda array: array.sum()):
         raise RuntimeError("cov: the weights sum to zero")
     products, factor = covariance(x, weights, importance, correction)
     if float(concrete("cov", factor) if isinstance(factor, Value) else factor) <= 0:
@@ -375,7 +376,7 @@ def segment_reduce(
     if axis_of(op, axis, len(shape_of(x))) != len(lead) or tuple(shape_of(x))[: len(lead)] != lead:
         raise RuntimeError(f"{op}: lengths {list(shape_of(lengths))} do not go with axis {axis} of {list(shape_of(x))}")
     if not unsafe:
-        plain = np.asarray(lengths._a)
-        if (plain < 0).any() or (plain.sum(axis=-1) != shape_of(x)[len(lead)]).any():
+        total = shape_of(x)[len(lead)]
+        if computed_there(op, lengths, lambda array: (array < 0).any() or (array.sum(axis=-1) != total).any()):
             raise RuntimeError(f"{op}: lengths must not be negative and add up to {shape_of(x)[len(lead)]}")
     return segment_op(x, lengths, reduce=reduce, initial=None if initial is None else float(initial))

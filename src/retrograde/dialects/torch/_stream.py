@@ -40,19 +40,8 @@ from ._stream_dtypes import (
     narrow,
     random_top,
     size_of,
-)
-from ._stream_math import (
-    F32,
-    F64,
-    Floats,
-    Interval,
-    Words,
-    block_normals64,
-    fma64,
-    interval,
-    join64,
-    libm,
-)
+)  # fmt: skip
+from ._stream_math import F32, F64, Floats, Interval, Words, block_normals64, fma64, interval, join64, libm
 
 DEFAULT_SEED = 67280421310721  # what a PyTorch generator holds before anyone seeds it
 STATE_SIZE = 5056

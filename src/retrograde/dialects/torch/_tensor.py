@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import OBSERVERS, state
+from ...backend.devices import placed
 from ...core import value as values
 from ...core.arrays import bottom
 from ...core.dual import DualArray
@@ -18,6 +19,7 @@ from ...core.node import Accumulate, Node, Slot, tick
 from ...core.unwrap import constant
 from ...core.value import Value, make
 from ...ops import structural as st
+from ...ops.devices import place_of
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from .._shared.arrays import ArrayFacts
@@ -29,7 +31,7 @@ from ._data import data_array
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
 from ._policy import POLICY
-from ._size import CPU, Size, check_device, device
+from ._size import CHOSEN, CPU, Size, check_device, device, place_named
 
 _COMPUTED = frozenset([Node, Slot])
 """What stands behind a tensor that is no leaf."""
@@ -101,8 +103,21 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     @property
     def device(self) -> device:
-        """Where the elements are: the CPU."""
-        return CPU
+        """Where the elements are."""
+        if type(self._a) is np.ndarray:
+            return CPU
+        kind, index = place_of(self)
+        return CPU if kind == "cpu" else device(kind, index)
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the elements are in the memory of the CPU."""
+        return type(self._a) is np.ndarray or self.device.type == "cpu"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements are on a CUDA device."""
+        return type(self._a) is not np.ndarray and self.device.type == "cuda"
 
     @property
     def nbytes(self) -> int:
@@ -201,6 +216,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 )
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
+            if (type(gradient._a) is not _ndarray or type(self._a) is not _ndarray) and gradient.device != self.device:
+                raise RuntimeError(f"grad: a tensor on {self.device} got a gradient on {gradient.device}")
         self._grad = gradient
         for observer in OBSERVERS:
             observer.cleared(self)
@@ -262,6 +279,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             raise RuntimeError(f"data: a tensor that requires grad cannot take data of dtype {new.dtype}")
         if not tape.is_leaf(self) and new.shape != self.shape:
             raise RuntimeError(f"data: a tensor with history has shape {list(self.shape)}, it cannot take {list(new.shape)}")
+        if type(self._a) is not np.ndarray:
+            self._memory = self._sharers = None  # who shared the array that it held does not share this one
         self._a, self._level = mutation.with_count_of(new._a, self._a), new._level
         if type(self._node) is Accumulate:
             self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
@@ -341,9 +360,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     # -------------------------------------------------------------------- fixed answers
 
     layout = "torch.strided"  # replaced by the layout object in __init__.py
-    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
+    is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
     is_xla = is_ipu = is_mtia = is_maia = is_sparse_csr = False
-    is_cpu = True
 
     @property
     def volatile(self) -> bool:
@@ -398,14 +416,24 @@ def install_methods() -> None:
     install(Tensor, REGISTRY, LACKING)
 
 
-def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
-    """A new tensor around a NumPy array (shared), as creation functions make it."""
+def from_array(array: Any, requires_grad: bool = False, device: Any = CPU) -> Tensor:
+    """A new tensor around an array (a NumPy one is shared), as creation functions make it: on the CPU, or on the device that
+    the program has named (None: nothing, so that it is the default one)."""
+    if device is not CPU and (device is not None or CHOSEN):
+        array = placed(array, *place_named(device))
     tensor = make(Tensor, array)
     if state.levels:
         born(tensor)
+    for observer in OBSERVERS:
+        observer.created(tensor)
     if state.mark is not None:
         state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def beside(array: np.ndarray, x: Any) -> Tensor:
+    """A constant of NumPy's as a tensor where another one is."""
+    return from_array(array if type(x._a) is _ndarray else placed(array, *place_of(x)))
 
 
 def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:

@@ -26,31 +26,29 @@ NAMES.update(
 
 # ------------------------------------------------------------------------------------------ from tables
 
-_FLOAT = {
-    "exp": ew.exp, "exp2": ew.exp2, "expm1": ew.expm1, "log": ew.log, "log2": ew.log2, "log10": ew.log10,
-    "log1p": ew.log1p, "sin": ew.sin, "cos": ew.cos, "tan": ew.tan, "asin arcsin": ew.asin, "acos arccos": ew.acos,
-    "atan arctan": ew.atan, "sinh": ew.sinh, "cosh": ew.cosh, "tanh": ew.tanh, "asinh arcsinh": ew.asinh,
-    "acosh arccosh": ew.acosh, "atanh arctanh": ew.atanh, "sqrt": ew.sqrt, "rsqrt": ew.rsqrt,
-    "reciprocal": ew.reciprocal, "sigmoid": activation.sigmoid, "sinc": special.sinc,
-}  # fmt: skip
-_REAL_FLOAT = {
-    "erf": special.erf, "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.lgamma,
-    "digamma": special.digamma, "i0": special.i0,
-}  # fmt: skip
+def _plain(names: str, op: Any, kinds: str = FLOAT) -> Any:
+    """Register the function of one tensor that a primitive computes."""
+    return register(names, unary(names.split()[0], op, kinds))
 
-for _names, _op in _FLOAT.items():
-    register(_names, unary(_names.split()[0], _op, FLOAT))
-for _names, _op in _REAL_FLOAT.items():
-    register(_names, unary(_names, _op, REAL_FLOAT))
-for _names, _op in (("deg2rad", ew.deg2rad), ("rad2deg", ew.rad2deg)):
-    register(_names, unary(_names, _op, "ff.r"))
 
-reciprocal = METHODS["reciprocal"]
+exp, exp2, expm1 = _plain("exp", ew.exp), _plain("exp2", ew.exp2), _plain("expm1", ew.expm1)
+log, log2, log10, log1p = _plain("log", ew.log), _plain("log2", ew.log2), _plain("log10", ew.log10), _plain("log1p", ew.log1p)
+sin, cos, tan = _plain("sin", ew.sin), _plain("cos", ew.cos), _plain("tan", ew.tan)
+asin, acos, atan = _plain("asin arcsin", ew.asin), _plain("acos arccos", ew.acos), _plain("atan arctan", ew.atan)
+sinh, cosh, tanh = _plain("sinh", ew.sinh), _plain("cosh", ew.cosh), _plain("tanh", ew.tanh)
+asinh, acosh = _plain("asinh arcsinh", ew.asinh), _plain("acosh arccosh", ew.acosh)
+atanh, reciprocal = _plain("atanh arctanh", ew.atanh), _plain("reciprocal", ew.reciprocal)
+sqrt, rsqrt = _plain("sqrt", ew.sqrt), _plain("rsqrt", ew.rsqrt)
+sigmoid, sinc = _plain("sigmoid", activation.sigmoid), _plain("sinc", special.sinc)
+erf, erfc = _plain("erf", special.erf, REAL_FLOAT), _plain("erfc", special.erfc, REAL_FLOAT)
+erfinv, i0 = _plain("erfinv", special.erfinv, REAL_FLOAT), _plain("i0", special.i0, REAL_FLOAT)
+lgamma, digamma = _plain("lgamma", special.lgamma, REAL_FLOAT), _plain("digamma", special.digamma, REAL_FLOAT)
+deg2rad, rad2deg = _plain("deg2rad", ew.deg2rad, "ff.r"), _plain("rad2deg", ew.rad2deg, "ff.r")
+
 neg = register("neg negative", unary("neg", ew.negative, "r..."))
 METHODS["__neg__"] = neg
-register("sign", unary("sign", sel.sign, "...x", nan_to_zero=True))
-register("sgn", unary("sgn", ew.sgn, ANY))
-register("frac", unary("frac", sel.frac, FLOATING))
+sign = register("sign", unary("sign", sel.sign, "...x", nan_to_zero=True))
+sgn, frac = _plain("sgn", ew.sgn, ANY), _plain("frac", sel.frac, FLOATING)
 register("angle", unary("angle", ew.angle, FLOAT), in_place=False)
 
 absolute = unary("abs", ew.absolute, "x...")
@@ -84,9 +82,7 @@ def _rounding(names: str, op: Any) -> Any:
     return f
 
 
-_rounding("floor", sel.floor)
-_rounding("ceil", sel.ceil)
-_rounding("trunc fix", sel.trunc)
+floor, ceil, trunc = _rounding("floor", sel.floor), _rounding("ceil", sel.ceil), _rounding("trunc fix", sel.trunc)
 _round = unary("round", sel.rint, FLOATING)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._api import FUNCTIONS, submodule
+from . import _joining
+from ._api import submodule
 
 
 def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
     """The elements of all tensors in one 1-d tensor."""
-    return FUNCTIONS["cat"]([t.reshape(-1) for t in tensors])
+    return _joining.cat([t.reshape(-1) for t in tensors])
 
 
 def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...learn.deformable import deformable_convolution, result_size
-from ._api import FUNCTIONS
+from ._creation import as_tensor
+from ._joining import cat
+from ._matmul import einsum
 from ._tensor import Tensor
 
 OPERATORS: dict[str, Callable[..., Any]] = {}
@@ -21,10 +23,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {}
 def _operator(f: Callable[..., Any]) -> Callable[..., Any]:
     OPERATORS[f.__name__] = f
     return f
-
-
-def _torch(name: str, *args: Any, **kwargs: Any) -> Any:
-    return FUNCTIONS[name](*args, **kwargs)
 
 
 def _array(name: str, x: Any) -> np.ndarray:
@@ -67,7 +65,7 @@ def nms(dets: Any, scores: Any, iou_threshold: float) -> Any:
         both = sides.prod(1)
         with np.errstate(invalid="ignore", divide="ignore"):
             left[i + 1 :] &= ~(both / (areas[i] + areas[i + 1 :] - both) > iou_threshold)
-    return _torch("as_tensor", np.asarray(kept, np.int64))
+    return as_tensor(np.asarray(kept, np.int64))
 
 
 def _axis_weights(start: np.ndarray, length: np.ndarray, bins: int, ratio: int, size: int) -> np.ndarray:
@@ -125,9 +123,9 @@ def roi_align(
     )
     parts, order = [], []
     for image, which in _by_image(images, input.shape[0]):
-        along_x = _torch("as_tensor", np.ascontiguousarray(x[which].reshape(-1, x.shape[2]).T))
+        along_x = as_tensor(np.ascontiguousarray(x[which].reshape(-1, x.shape[2]).T))
         rows = (input[image] @ along_x).reshape(*input.shape[1:3], len(which), pooled_width)
-        along_y = _torch("as_tensor", y[which][:, None])
+        along_y = as_tensor(y[which][:, None])
         parts.append(along_y @ rows.permute(2, 0, 1, 3))
         order.append(which)
     return _in_order(input, parts, order, (input.shape[1], *bins))
@@ -137,9 +135,9 @@ def _in_order(input: Any, parts: list[Any], order: list[np.ndarray], shape: tupl
     """The regions of all images in the order in which they were given."""
     if not parts:
         return input.new_zeros((0, *shape)) + input.sum() * 0
-    together = _torch("cat", parts)
+    together = cat(parts)
     back = np.argsort(np.concatenate(order), kind="stable")
-    return together if (back == np.arange(len(back))).all() else together[_torch("as_tensor", back)]
+    return together if (back == np.arange(len(back))).all() else together[as_tensor(back)]
 
 
 @_operator
@@ -153,8 +151,8 @@ def ps_roi_align(
     parts, order = [], []
     for image, which in _by_image(images, input.shape[0]):
         own = input[image].reshape(channels, *bins, *input.shape[2:])
-        along_x, along_y = (_torch("as_tensor", a[which]) for a in (x, y))
-        parts.append(_torch("einsum", "cpqhw,kph,kqw->kcpq", own, along_y, along_x))
+        along_x, along_y = (as_tensor(a[which]) for a in (x, y))
+        parts.append(einsum("cpqhw,kph,kqw->kcpq", own, along_y, along_x))
         order.append(which)
     return _in_order(input, parts, order, (channels, *bins)), _channel_of(len(images), channels, bins)
 
@@ -170,7 +168,7 @@ def _per_bin(name: str, input: Any, bins: tuple[int, int]) -> int:
 
 def _channel_of(count: int, channels: int, bins: tuple[int, int]) -> Any:
     own = np.arange(channels * bins[0] * bins[1], dtype=np.int32).reshape(1, channels, *bins)
-    return _torch("as_tensor", np.repeat(own, count, 0))
+    return as_tensor(np.repeat(own, count, 0))
 
 
 def _whole_bins(start: np.ndarray, length: np.ndarray, bins: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
@@ -205,8 +203,8 @@ def roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int, po
     image = found[:, 0].astype(np.int64)[:, None, None, None]
     channel = np.arange(input.shape[1])[None, :, None, None]
     index = (image * input.shape[1] + channel) * height * width + np.maximum(places, 0)
-    taken = input.reshape(-1)[_torch("as_tensor", index.reshape(-1))].reshape(places.shape)
-    return taken * _torch("as_tensor", (places >= 0).astype(data.dtype)), _torch("as_tensor", places)
+    taken = input.reshape(-1)[as_tensor(index.reshape(-1))].reshape(places.shape)
+    return taken * as_tensor((places >= 0).astype(data.dtype)), as_tensor(places)
 
 
 @_operator
@@ -225,8 +223,8 @@ def ps_roi_pool(input: Any, rois: Any, spatial_scale: float, pooled_height: int,
     parts, order = [], []
     for image, which in _by_image(found[:, 0].astype(np.int64), input.shape[0]):
         own = input[image].reshape(channels, *bins, height, width)
-        along_y, along_x = (_torch("as_tensor", w[which]) for w in weights)
-        parts.append(_torch("einsum", "cpqhw,kph,kqw->kcpq", own, along_y, along_x))
+        along_y, along_x = (as_tensor(w[which]) for w in weights)
+        parts.append(einsum("cpqhw,kph,kqw->kcpq", own, along_y, along_x))
         order.append(which)
     return _in_order(input, parts, order, (channels, *bins)), _channel_of(len(found), channels, bins)
 

@@ -12,6 +12,7 @@ from ...core.node import tick
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
+from ...ops.devices import moved, place_of
 from ...tape import inplace
 from .._shared.elementwise import write_at_once
 from ._api import FUNCTIONS, METHODS, api
@@ -32,6 +33,8 @@ def _put(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of `src`, broadcast and converted, written into this tensor; gradients pass to `src`."""
     if isinstance(src, Value):
+        if type(src._a) is not type(self._a) or type(src._a) is not np.ndarray:
+            src = moved(src, place_of(self))
         if write_at_once("copy_", _put, self, src):
             return self
     elif isinstance(src, (bool, int, float, complex)):
@@ -114,10 +117,10 @@ def _elements(x: Any) -> list[Any]:
 def _mapped(name: str, target: Any, compute: Callable[[], list[Any]]) -> Any:
     if target._node is not None:
         raise RuntimeError(f"{name}: a Python function has no derivative, and this tensor requires grad; detach it")
-    from ._tensor import from_array
+    from ._tensor import beside
 
     def values() -> Any:
-        return from_array(np.array(compute(), dtype=dtype_of(target)).reshape(shape_of(target)))
+        return beside(np.array(compute(), dtype=dtype_of(target)).reshape(shape_of(target)), target)
 
     return inplace.update(name, target, values)
 

@@ -29,15 +29,9 @@ def _steady() -> Any:
 
 @api(method=False)
 def compile(
-    model: Callable[..., Any] | None = None,
-    *,
-    fullgraph: bool = False,
-    dynamic: bool | None = None,
-    backend: Any = "inductor",
-    mode: str | None = None,
-    options: Any = None,
-    disable: bool = False,
-) -> Any:
+    model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any =
+    "inductor", mode: str | None = None, options: Any = None, disable: bool = False,
+) -> Any:  # fmt: skip
     """The function, or a module around the one given, compiled: the same results, traced once where that is shown to be the
     same, deferred elsewhere (`retrograde.compile_report()` says which).
 
@@ -108,6 +102,30 @@ def allow_in_graph(fn: Any) -> Any:
 def assume_constant_result(fn: Any) -> Any:
     """The function itself."""
     return fn
+
+
+class set_stance:
+    """How compiled functions are to run, as a statement, a context or a decorator: what they give is the same in all of them.
+
+    Raises NotImplementedError for "fail_on_recompile", which is about compiling that does not happen here.
+    """
+
+    def __init__(
+        self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None
+    ) -> None:
+        if stance == "fail_on_recompile":
+            raise NotImplementedError(
+                "set_stance: 'fail_on_recompile' is not offered; compile_report() says what was compiled"
+            )
+
+    def __call__(self, fn: Any) -> Any:
+        return fn
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *found: Any) -> None:
+        pass
 
 
 def is_exporting() -> bool:

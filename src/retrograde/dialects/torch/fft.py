@@ -233,7 +233,7 @@ def _frequencies(name: str, f: Any, doc: str) -> Any:
     ) -> Tensor:
         check_device(op, device)
         found = f(n, d) if n else np.zeros(0)
-        return from_array(found.astype(np_dtype_of(op, dtype)), requires_grad)
+        return from_array(found.astype(np_dtype_of(op, dtype)), requires_grad, device)
 
     return _public(function, name, doc)
 

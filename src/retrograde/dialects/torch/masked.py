@@ -29,6 +29,7 @@ from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
 from ._promote import pair
 from ._reductions import in_dtype, picked, reduced_axes, vector_of, without_axis
+from ._tensor import beside
 from .nn.functional import _softmax as sm
 
 _BOOL = np.dtype(bool)
@@ -58,7 +59,7 @@ def _mask(op: str, x: Any, mask: Any) -> Any:
 def _filled(op: str, x: Any, mask: Any, value: Any) -> Any:
     """The tensor with a number wherever the mask is not set."""
     mask = _mask(op, x, mask)
-    return x if mask is None else where_op(mask, x, np.asarray(value, dtype=dtype_of(x)))
+    return x if mask is None else where_op(mask, x, beside(np.asarray(value, dtype=dtype_of(x)), x))
 
 
 def _input(op: str, input: Any, dtype: Any, *, widen: bool = False) -> Any:
@@ -125,7 +126,7 @@ def _position(op: str, input: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any
         x = _filled(op, x, mask, _lowest(op, result, find is rd.argmax))
     shape = tuple(shape_of(x))
     if dim is None:
-        out = find(reshape(x, shape=(int(np.prod(shape)),)), axis=0, keepdims=False)
+        out = find(reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
         out = reshape(out, shape=(1,) * len(shape)) if keepdim else out
     else:
         axis = axis_of(f"masked.{op}", dim, len(shape))
@@ -148,7 +149,7 @@ def _count(op: str, x: Any, mask: Any, axes: tuple[int, ...], keepdim: bool, dty
     mask = _mask(op, x, mask)
     if mask is None:
         shape = rd.reduced_shape(tuple(shape_of(x)), axes, keepdim)
-        return np.full(shape, rd.reduced_count(x, axes), dtype)
+        return beside(np.full(shape, rd.reduced_count(x, axes), dtype), x)
     return cast(rd.count_nonzero(mask, axis=axes, keepdims=keepdim), dtype=dtype)
 
 

@@ -26,7 +26,7 @@ def get_all_sharing_strategies() -> set[str]:
 def set_sharing_strategy(new_strategy: str) -> None:
     """Accept the one strategy there is."""
     if new_strategy not in get_all_sharing_strategies():
-        raise ValueError(f"set_sharing_strategy: wanted 'file_descriptor', got {new_strategy!r}")
+        raise AssertionError(f"set_sharing_strategy: wanted 'file_descriptor', got {new_strategy!r}")
 
 
 def _sent(x: _Tensor) -> _Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._api import FUNCTIONS, METHODS, missing
+from .nn.functional import _convolution
 
 
 class OpOverload:
@@ -56,8 +57,8 @@ def _slice(self: Any, dim: int = 0, start: int | None = None, end: int | None = 
     return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
 
 
-def _convolution(*args: Any) -> Any:
-    return FUNCTIONS["convolution"](*args[:9])  # the others choose among the algorithms of a library
+def _convolved(*args: Any) -> Any:
+    return _convolution.convolution(*args[:9])  # the others choose among the algorithms of a library
 
 
 def _refusing(name: str) -> Any:
@@ -69,7 +70,7 @@ def _refusing(name: str) -> Any:
 
 _OWN: dict[str, Any] = {
     "_to_copy": lambda self, *, dtype=None, **_: self.to(dtype, copy=True) if dtype is not None else self.clone(),
-    "_convolution": _convolution, "alias": lambda self: self.view(self.shape), "index": _index, "slice": _slice,
+    "_convolution": _convolved, "alias": lambda self: self.view(self.shape), "index": _index, "slice": _slice,
     **{name: _refusing(name) for name in ("_pin_memory", "_sparse_addmm", "_sparse_mm_reduce_impl")},
 }  # fmt: skip
 """Operators that are no functions of `torch`."""

@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 from ...tape import profiling as _profiling
 from ._api import attributes as _attributes
+from ._profile_events import Profiled as _Profiled
 from ._profile_events import note_unrecorded as _note_unrecorded
 from .autograd.profiler import EventList as _EventList
 from .autograd.profiler import Recording as _Recording
@@ -88,7 +89,7 @@ def tensorboard_trace_handler(
     return write
 
 
-class profile:
+class profile(_Profiled):
     """A context in which operations are counted and timed; `key_averages().table()` shows them.
 
     Only the CPU can be observed; stacks, modules and floating-point operations are not recorded, and asking for them warns.
@@ -107,12 +108,11 @@ class profile:
     """
 
     def __init__(
-        self, *, activities: _Iterable[ProfilerActivity] | None = None,
-        schedule: _Callable[[int], ProfilerAction] | None = None, on_trace_ready: _Callable[..., _Any] | None = None,
-        record_shapes: bool = False, profile_memory: bool = False, with_stack: bool = False, with_flops: bool = False,
-        with_modules: bool = False, experimental_config: _Any = None, execution_trace_observer: _Any = None,
-        acc_events: bool = False, use_cuda: bool | None = None, custom_trace_id_callback: _Any = None,
-        post_processing_timeout_s: float | None = None,
+        self, *, activities: _Iterable[ProfilerActivity] | None = None, schedule: _Callable[[int], ProfilerAction] |
+        None = None, on_trace_ready: _Callable[..., _Any] | None = None, record_shapes: bool = False, profile_memory:
+        bool = False, with_stack: bool = False, with_flops: bool = False, with_modules: bool = False,
+        experimental_config: _Any = None, execution_trace_observer: _Any = None, acc_events: bool = False, use_cuda:
+        bool | None = None, custom_trace_id_callback: _Any = None, post_processing_timeout_s: float | None = None,
     ) -> None:  # fmt: skip
         _note_unrecorded("profiler.profile", with_stack=with_stack, with_flops=with_flops, with_modules=with_modules)
         if execution_trace_observer is not None:
@@ -186,15 +186,7 @@ class profile:
             raise AssertionError("profiler.profile: nothing has been recorded yet; use it as a context, then ask")
         return self._found
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
-    ) -> _EventList:
-        """The events of each name together."""
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
-
-    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
-        """Write the events as a JSON file that trace viewers read."""
-        self.events().export_chrome_trace(path)
+    _events = events
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Raises AssertionError: stacks are not recorded."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._state import OBSERVERS, state
 from ...backend import backend_of
+from ...backend.devices import placed
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
@@ -29,7 +30,8 @@ from ._data import np_dtype_of, sizes
 from ._dtype import int64
 from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
-from ._size import check_device, device
+from ._size import CPU, check_device, place_named
+from ._size import device as torch_device
 from ._stream import KIND, Stream, storage_axes
 from ._tensor import Tensor, from_array
 
@@ -40,6 +42,7 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         check_device("Generator", device, RuntimeError)
         self._stream = Stream()
+        self._device = torch_device(*place_named(device)) if str(device) != "cpu" else CPU
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
@@ -57,9 +60,9 @@ class Generator:
         self._stream = stream_with(KIND, array)
 
     @property
-    def device(self) -> device:
-        """Where the generator draws: the CPU."""
-        return device("cpu")
+    def device(self) -> torch_device:
+        """The device that the generator is for. It draws on the CPU; the numbers are moved."""
+        return self._device
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from a seed; returns the generator."""
@@ -90,7 +93,7 @@ class Generator:
 
     def clone_state(self) -> Generator:
         """A generator that draws the same numbers from here on."""
-        other = Generator()
+        other = Generator(self._device)
         other._stream = self._stream.clone()
         return other
 
@@ -173,15 +176,16 @@ def fork_rng(devices: Any = (), enabled: bool = True, **_: Any) -> Iterator[None
             back_to(before)
 
 
-def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = False) -> Tensor:
-    """What `draw(shape)` gives as a tensor; under vmap as its `randomness` says: one draw for all, or one per entry.
+def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = False, device: Any = CPU) -> Tensor:
+    """What `draw(shape)` gives as a tensor, moved to a device; under vmap as its `randomness` says: one draw for all, or one per
+    entry.
 
     Raises RuntimeError under a vmap whose randomness is "error".
     """
     levels = _vmap_levels(op) if state.levels else ()
     if levels:
-        return _entries(levels, draw((*(level.batch_size for level in levels), *shape)))
-    return from_array(draw(shape), requires_grad)
+        return _entries(levels, draw((*(level.batch_size for level in levels), *shape)), device)
+    return from_array(draw(shape), requires_grad, device)
 
 
 def _vmap_levels(op: str) -> list[Any]:
@@ -195,9 +199,9 @@ def _vmap_levels(op: str) -> list[Any]:
     return [level for level in found if level.randomness == "different"]
 
 
-def _entries(levels: Any, array: Any) -> Tensor:
-    """An array as a tensor of each entry of the vmaps, which its first axes belong to."""
-    whole = make(Tensor, array)
+def _entries(levels: Any, array: Any, where: Any) -> Tensor:
+    """An array as a tensor, on a device, of each entry of the vmaps, which its first axes belong to."""
+    whole = make(Tensor, array if where is CPU else placed(array, *place_named(where)))
     for level in levels:
         whole = batch(whole, 0, level.id)
     return whole
@@ -214,9 +218,10 @@ def drawn_by(op: str, stream: Any, draw: Any, *parameters: Any) -> Tensor:
 
     Raises RuntimeError under a vmap whose randomness does not allow that.
     """
+    where = next(x for x in parameters if isinstance(x, Value)).device
     levels = _vmap_levels(op) if state.levels else ()
     if not levels:
-        return from_array(draw(*(elements(op, stream, x) if isinstance(x, Value) else x for x in parameters)))
+        return from_array(draw(*(elements(op, stream, x) if isinstance(x, Value) else x for x in parameters)), device=where)
     rank = max(len(shape_of(x)) for x in parameters if isinstance(x, Value))
     arrays = []
     for x in parameters:
@@ -227,7 +232,7 @@ def drawn_by(op: str, stream: Any, draw: Any, *parameters: Any) -> Tensor:
             sizes_of_all = [level.batch_size for level in levels]
             x = structural.reshape(elements(op, stream, x), shape=(*sizes_of_all, *short, *shape))
         arrays.append(x)
-    return _entries(levels, draw(*arrays))
+    return _entries(levels, draw(*arrays), where)
 
 
 def _without_tangents(x: Any) -> Any:
@@ -250,7 +255,7 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, layout: Any = Non
     check_device("rand", device)
     d = np_dtype_of("rand", dtype)
     stream = stream_of("rand", generator)
-    return drawn("rand", _shape("rand", size, given), lambda shape: stream.uniform(shape, dtype=d), requires_grad)
+    return drawn("rand", _shape("rand", size, given), lambda shape: stream.uniform(shape, dtype=d), requires_grad, device)
 
 
 @api(method=False)
@@ -261,7 +266,7 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, layout: Any = No
     check_device("randn", device)
     d = np_dtype_of("randn", dtype)
     stream = stream_of("randn", generator)
-    return drawn("randn", _shape("randn", size, given), lambda shape: stream.normal(shape, dtype=d), requires_grad)
+    return drawn("randn", _shape("randn", size, given), lambda shape: stream.normal(shape, dtype=d), requires_grad, device)
 
 
 @api(method=False)
@@ -280,7 +285,7 @@ def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any 
         )
     d = np_dtype_of("randint", dtype, int64)
     stream, low, high = stream_of("randint", generator), int(low), int(high)
-    return drawn("randint", sizes("randint", (size,)), lambda shape: stream.randint(shape, low, high, d), requires_grad)
+    return drawn("randint", sizes("randint", (size,)), lambda shape: stream.randint(shape, low, high, d), requires_grad, device)
 
 
 @api(method=False)
@@ -295,13 +300,14 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, layout: Any = 
         found = [stream.permutation(int(n), d) for _ in range(math.prod(shape))]
         return np.reshape(found, (*shape, -1)) if shape else found[0]
 
-    return drawn("randperm", (), draw)
+    return drawn("randperm", (), draw, device=device)
 
 
 def _like(name: str, draw: Any) -> None:
     def function(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
-        return draw(input, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad,
+        where = input.device if device is None else device
+        return draw(input, *args, dtype=dtype or input.dtype, device=where, requires_grad=requires_grad,
                     generator=generator)  # fmt: skip
 
     api(name, method=False)(defined(name, function, f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."))
@@ -331,10 +337,11 @@ def axes_back(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(axis) for axis in range(len(order)))
 
 
-def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
+def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool, device: Any = None) -> Tensor:
+    where = x.device if device is None else device
     if any(level.adopt is None for level in state.levels):  # a transform; a trace goes on as without
-        return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad)
-    return from_array(_strided(x, draw, fresh=True), requires_grad)
+        return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad, where)
+    return from_array(_strided(x, draw, fresh=True), requires_grad, where)
 
 
 @api(method=False)
@@ -343,7 +350,7 @@ def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any 
     """As `torch.rand`, in the shape and dtype of a tensor."""
     check_device("rand_like", device)
     d, stream = _like_dtype("rand_like", input, dtype), stream_of("rand_like", generator)
-    return _drawn_like("rand_like", input, lambda shape, _: stream.uniform(shape, dtype=d), requires_grad)
+    return _drawn_like("rand_like", input, lambda shape, _: stream.uniform(shape, dtype=d), requires_grad, device)
 
 
 @api(method=False)
@@ -353,7 +360,7 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
     check_device("randn_like", device)
     d, stream = _like_dtype("randn_like", input, dtype), stream_of("randn_like", generator)
     return _drawn_like(
-        "randn_like", input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense), requires_grad
+        "randn_like", input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense), requires_grad, device
     )
 
 
@@ -366,7 +373,7 @@ def randint_like(input: Any, low: Any = 0, high: Any = None, *, dtype: Any = Non
     low, high = (0, low) if high is None else (low, high)
     d, stream = _like_dtype("randint_like", input, dtype), stream_of("randint_like", generator)
     return _drawn_like(
-        "randint_like", input, lambda shape, _: stream.randint(shape, int(low), int(high), d), requires_grad
+        "randint_like", input, lambda shape, _: stream.randint(shape, int(low), int(high), d), requires_grad, device
     )
 
 
@@ -394,7 +401,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     if size is not None:
         d, mean, std = np_dtype_of("normal", dtype), float(mean), float(std)
         return drawn(
-            "normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad
+            "normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad, device
         )
     parts = [x if isinstance(x, Value) else float(x) for x in (mean, std)]
     name = f"NormalBackward{3 if isinstance(std, Value) and isinstance(mean, Value) else 1 + isinstance(std, Value)}"
@@ -407,7 +414,8 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     stream = stream_of("bernoulli", generator)
     if p is not None:
         return drawn(
-            "bernoulli", tuple(shape_of(input)), lambda shape: stream.bernoulli(shape, float(p), dtype_of(input))
+            "bernoulli", tuple(shape_of(input)), lambda shape: stream.bernoulli(shape, float(p), dtype_of(input)),
+            device=input.device,
         )
     return _of_graph("BernoulliBackward0", drawn_by("bernoulli", stream, stream.bernoulli_each, input), input)
 
@@ -459,7 +467,7 @@ def _sample_dirichlet(input: Any, generator: Any = None) -> Tensor:
 # ------------------------------------------------------------------------------------------ drawn in place
 
 
-def _drawn(name: str, node: str, draw: Any) -> None:
+def _drawn(name: str, node: str, draw: Any) -> Any:
     """Register `Tensor.NAME`, which overwrites the tensor with what `draw(stream, shape, dtype, ...)` gives."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
@@ -477,6 +485,7 @@ def _drawn(name: str, node: str, draw: Any) -> None:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Overwrite this tensor with random numbers ({name[:-1]}); returns it."
     METHODS[name] = method
+    return method
 
 
 def _each_entry(op: str, x: Tensor, levels: Any, draw: Any) -> Tensor:
@@ -491,20 +500,22 @@ def _each_entry(op: str, x: Tensor, levels: Any, draw: Any) -> Tensor:
             f"{op}: under vmap with randomness='different' a tensor that all entries of the batch share cannot be overwritten "
             "with numbers of their own; make it of one that is mapped, or draw a new one"
         )
-    return _entries(levels, draw((*(level.batch_size for level in levels), *shape_of(x))))
+    return _entries(levels, draw((*(level.batch_size for level in levels), *shape_of(x))), x.device)
 
 
 @api("_filled", function=False)
 def _filled(self: Tensor, array: Any, name: str) -> Tensor:
     """New contents for this tensor, with the history that an overwritten tensor has (a zero gradient)."""
-    new = make(Tensor, array)
+    where = self.device
+    new = make(Tensor, array if where is CPU else placed(array, *place_named(where)))
     if dtype_of(new) != dtype_of(self):
         new = structural.cast(new, dtype=dtype_of(self))
     return new if self._node is None else show_as(structural.replace(self, new), name)
 
 
-_drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, low=0.0, high=1.0: s.uniform(shape, low, high, d))
-_uniform_anywhere = METHODS["uniform_"]
+_uniform_anywhere = _drawn(
+    "uniform_", "UniformBackward0", lambda s, shape, d, contiguous, low=0.0, high=1.0: s.uniform(shape, low, high, d)
+)
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -548,11 +559,10 @@ def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) ->
     return _uniform_anywhere(self, *bounds, generator=generator)  # type: ignore[no-any-return]
 
 
-_drawn(
+_normal_anywhere = _drawn(
     "normal_", "NormalBackward0",
     lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous),
 )
-_normal_anywhere = METHODS["normal_"]
 
 
 @api("normal_", function=False)
@@ -568,7 +578,9 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any
     return self
 
 
-_drawn("exponential_", "ExponentialBackward0", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
+exponential_ = _drawn(
+    "exponential_", "ExponentialBackward0", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d)
+)
 _drawn("geometric_", "GeometricBackward0", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
 _drawn("cauchy_", "CauchyBackward0",
        lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))  # fmt: skip

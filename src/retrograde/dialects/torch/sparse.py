@@ -9,16 +9,19 @@ import numpy as np
 from ...core.scattered import merge_order
 from ...core.value import Value
 from ...learn import sparse as math
+from . import _writing
 from ._api import METHODS, api
 from ._api import attributes as _attributes
+from ._axes import axis_of
 from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
+from ._conversion import NAMED_DTYPES
 from ._creation import as_tensor, zeros
 from ._data import sizes
 from ._dtype import bool_, int64
 from ._graph_nodes import show_as
 from ._legacy_types import NAMES, LegacyType
 from ._promote import pair
-from ._size import check_device
+from ._size import only_on_cpu
 from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
@@ -35,7 +38,7 @@ def sparse_coo_tensor(
     With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
     does not match.
     """
-    check_device("sparse_coo_tensor", device)
+    only_on_cpu("sparse_coo_tensor", device)
     if values is None:
         size = indices if size is None else size
         indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)
@@ -117,6 +120,7 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
     if layout is not None:
         return in_layout(to_sparse(self, sparse_dim), layout)
+    only_on_cpu("to_sparse", self.device)
     kept = self.ndim if sparse_dim is None else sparse_dim
     i = from_array(math.nonzero(np.asarray(self.detach()._a), kept))
     out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
@@ -139,12 +143,20 @@ def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
 
 
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> SparseTensor:
-    """A sparse matrix with the rows of `diagonals` on the diagonals `offsets`; column k takes element k."""
-    rows = [(r - int(o), r, k) for k, o in enumerate(offsets.reshape(-1).tolist())
+    """A sparse matrix with the rows of `diagonals` on the diagonals `offsets`; column k takes element k.
+
+    Raises RuntimeError where there are not as many offsets as rows, or one is there twice.
+    """
+    wanted = offsets.reshape(-1).tolist()
+    if len(set(wanted)) != len(wanted) or len(wanted) != (diagonals.shape[0] if diagonals.ndim > 1 else 1):
+        raise RuntimeError(
+            f"spdiags: wanted as many different offsets as diagonals ({list(diagonals.shape)}), got {wanted}"
+        )
+    rows = [(r - int(o), r, k) for k, o in enumerate(wanted)
             for r in range(min(shape[1], diagonals.shape[-1])) if 0 <= r - int(o) < shape[0]]  # fmt: skip
     place = np.array(rows, np.int64).reshape(-1, 3).T
     values = diagonals.reshape(-1, diagonals.shape[-1])[from_array(place[2]), from_array(place[1])]
-    return SparseTensor(from_array(place[:2].copy()), values, shape).coalesce()
+    return SparseTensor(from_array(place[:2].copy()), values, shape)
 
 
 # ------------------------------------------------------------------------------------------ element by element
@@ -167,7 +179,7 @@ for _name in _ZERO_TO_ZERO.split():
     ANSWERS[_name] = _applied(_name)
     ANSWERS[f"{_name}_"] = lambda input, *args, _f=ANSWERS[_name], **kwargs: input.become(_f(input, *args, **kwargs))
 for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
-    ANSWERS[_name] = lambda input, _name=_name: input.with_values(METHODS[_name](input._v))
+    ANSWERS[_name] = lambda input, _d=NAMED_DTYPES[_name]: input.with_values(input._v.to(_d))
 
 
 def _number(x: Any) -> bool:
@@ -204,16 +216,21 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return add(input, other, alpha=-alpha)
 
 
+def _fits(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a tensor of one shape can be expanded to another."""
+    return len(given) <= len(wanted) and all(a in (1, b) for a, b in zip(given[::-1], wanted[::-1]))
+
+
 @answers("mul", "multiply")
 def mul(input: Any, other: Any) -> Any:
     """A sparse tensor times a number, or a sparse or dense one, element by element."""
     x, y = (input, other) if isinstance(input, SparseTensor) else (other, input)
     if _number(y):
         return x.with_values(x._v * y, "MulBackward0")
+    if not isinstance(y, SparseTensor) and _fits(tuple(y.shape), tuple(x.shape)):
+        return x.with_values(x._v * y.expand(tuple(x.shape))[tuple(x._i)], "MulBackward0")
     if x.shape != y.shape:
-        raise RuntimeError(f"mul: shapes {list(x.shape)} and {list(y.shape)} differ; sparse tensors do not broadcast")
-    if not isinstance(y, SparseTensor):
-        return x.with_values(x._v * y[tuple(x._i)], "MulBackward0")
+        raise RuntimeError(f"mul: shapes {list(x.shape)} and {list(y.shape)} differ; a sparse tensor keeps its shape")
     x, y = x.coalesce(), y.coalesce()
     mine, yours = map(from_array, math.common(x._flat(), y._flat()))
     values = x._v.index_select(0, mine) * y._v.index_select(0, yours)
@@ -230,9 +247,11 @@ def div(input: Any, other: Any) -> SparseTensor:
 
 @answers("pow")
 def pow(input: Any, exponent: Any) -> SparseTensor:
-    """A sparse tensor to a positive power."""
-    if not isinstance(input, SparseTensor) or not _number(exponent) or exponent <= 0:
-        raise RuntimeError("pow: wanted a sparse base and a positive number; with others zeros do not stay zeros")
+    """The elements that are kept to a power other than zero."""
+    if not isinstance(input, SparseTensor) or isinstance(exponent, (Tensor, SparseTensor)):
+        raise unsupported("pow with a tensor as exponent")
+    if exponent == 0:
+        raise RuntimeError("pow: a sparse tensor to the power of zero would be dense; convert with to_dense() first")
     x = input.coalesce()
     return x.with_values(x._v**exponent)
 
@@ -240,7 +259,7 @@ def pow(input: Any, exponent: Any) -> SparseTensor:
 def _in_place(name: str) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> Any:
         result = ANSWERS[name](input, *args, **kwargs)
-        return input.become(result) if isinstance(input, SparseTensor) else METHODS["copy_"](input, result)
+        return input.become(result) if isinstance(input, SparseTensor) else _writing.copy_(input, result)
 
     return run
 
@@ -378,8 +397,12 @@ def any_(input: SparseTensor) -> Tensor:
 
 
 def _softmax(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> SparseTensor:
+    if not isinstance(input, SparseTensor):
+        raise NotImplementedError(
+            f"sparse.softmax: wanted a sparse tensor, got {type(input).__name__}; use torch.softmax"
+        )
     x = input.coalesce()
-    dim = dim % x.ndim
+    dim = axis_of("sparse.softmax", dim, x.ndim)
     if dim >= x.sparse_dim():
         values = x._v.log_softmax(dim - x.sparse_dim() + 1) if logarithm else x._v.softmax(dim - x.sparse_dim() + 1)
         return x.with_values(values, "SparseSoftmaxBackward0")
@@ -475,7 +498,20 @@ def _without(x: SparseTensor, axis: int) -> Any:
 @answers("narrow_copy")
 def narrow_copy(input: SparseTensor, dim: int, start: int, length: int) -> SparseTensor:
     """The slices from `start` on, `length` of them, along a sparse axis."""
-    return index_select(input, dim, as_tensor(list(range(start, start + length))))
+    axis = axis_of("narrow_copy", dim, input.ndim)
+    if not 0 <= start <= start + length <= input.shape[axis]:
+        raise RuntimeError(
+            f"narrow_copy: {start} to {start + length} is no range within axis {dim} of size {input.shape[axis]}"
+        )
+    shape = [length if d == axis else n for d, n in enumerate(input.shape)]
+    if axis >= input.sparse_dim():
+        values = input._v.narrow(axis - input.sparse_dim() + 1, start, length)
+        return SparseTensor(input._i, values, shape, input._coalesced)
+    kept = (input._places[axis] >= start) & (input._places[axis] < start + length)
+    places = input._places[:, kept].copy()
+    places[axis] -= start
+    values = input._v[from_array(np.flatnonzero(kept))]
+    return SparseTensor(from_array(places), values, shape, input._coalesced)
 
 
 @answers("unbind")

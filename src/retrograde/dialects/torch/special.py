@@ -12,9 +12,11 @@ from ...ops import polynomial
 from ...ops import special as ops
 from .._shared.guard import at_home as _at_home
 from .._shared.registry import defined as _defined
+from . import _binary, _unary
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
+from ._api import offered as _offered
 from ._api import with_out as _with_out
 from ._binary import xlog1py as _xlog1py
 from ._binary import zeta as _zeta
@@ -23,13 +25,12 @@ from ._elementwise import settled_pair as _settled_pair
 from ._elementwise import single as _settled
 from ._tensor import Tensor
 
-_erf = _FUNCTIONS["erf"]
-
 _SAME = {
-    "digamma": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2", "expit": "sigmoid",
-    "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "logit": "logit", "multigammaln": "mvlgamma",
-    "polygamma": "polygamma", "psi": "digamma", "round": "round", "sinc": "sinc", "xlogy": "xlogy",
-    "gammainc": "igamma", "gammaincc": "igammac",
+    "digamma": _unary.digamma, "erf": _unary.erf, "erfc": _unary.erfc, "erfinv": _unary.erfinv, "exp2": _unary.exp2,
+    "expit": _unary.sigmoid, "expm1": _unary.expm1, "gammaln": _unary.lgamma, "i0": _unary.i0, "log1p": _unary.log1p,
+    "logit": _unary.logit, "multigammaln": _unary.mvlgamma, "polygamma": _unary.polygamma, "psi": _unary.digamma,
+    "round": _unary.round, "sinc": _unary.sinc, "xlogy": _binary.xlogy, "gammainc": _binary.gammainc,
+    "gammaincc": _binary.gammaincc,
 }  # fmt: skip
 _DIFFERENTIABLE = {
     "entr": ops.entr, "erfcx": ops.erfcx, "i0e": ops.i0e, "i1": ops.i1, "i1e": ops.i1e, "log_ndtr": ops.log_ndtr,
@@ -75,7 +76,7 @@ def _polynomial(name: str, op: Any) -> Callable[..., Any]:
 
 def ndtr(input: Any) -> Any:
     """The distribution function of the standard normal distribution, computed as (1 + erf(x / sqrt(2))) / 2."""
-    return (_erf(input * math.sqrt(0.5)) + 1) * 0.5
+    return (_unary.erf(input * math.sqrt(0.5)) + 1) * 0.5
 
 
 for _name, _op in _DIFFERENTIABLE.items():
@@ -85,7 +86,7 @@ for _name, _op in _CONSTANT.items():
 for _name, _op in _POLYNOMIALS.items():
     globals()[_name] = _with_out(_name, _polynomial(_name, _op))
 for _name, _other in _SAME.items():
-    globals()[_name] = _FUNCTIONS[_other]
+    globals()[_name] = _offered(_other)
 ndtr = _with_out("ndtr", ndtr)
 xlog1py = _with_out("xlog1py", _xlog1py)
 zeta = _with_out("zeta", _zeta)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ._size import check_device
 from ._tensor import Tensor
 
@@ -18,19 +19,10 @@ _TOLERANCES = {
 
 
 def assert_close(
-    actual: Any,
-    expected: Any,
-    *,
-    allow_subclasses: bool = True,
-    rtol: float | None = None,
-    atol: float | None = None,
-    equal_nan: bool = False,
-    check_device: bool = True,
-    check_dtype: bool = True,
-    check_layout: bool = True,
-    check_stride: bool = False,
-    msg: Any = None,
-) -> None:
+    actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None, atol: float | None = None,
+    equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True, check_layout: bool = True,
+    check_stride: bool = False, msg: Any = None,
+) -> None:  # fmt: skip
     """Raise AssertionError unless two tensors (numbers, or containers of them) are close, with what differs and where.
 
     |actual - expected| <= atol + rtol |expected|; the tolerances follow the dtype unless both are given. Raises
@@ -38,7 +30,7 @@ def assert_close(
     """
     if (rtol is None) != (atol is None):
         raise ValueError("assert_close: give both rtol and atol, or neither")
-    _compare(actual, expected, "", rtol, atol, equal_nan, check_dtype, check_stride, msg)
+    _compare(actual, expected, "", rtol, atol, equal_nan, check_device, check_dtype, check_stride, msg)
 
 
 def _fail(text: str, where: str, msg: Any) -> None:
@@ -47,9 +39,10 @@ def _fail(text: str, where: str, msg: Any) -> None:
 
 
 def _compare(
-    a: Any, b: Any, where: str, rtol: Any, atol: Any, equal_nan: bool, check_dtype: bool, check_stride: bool, msg: Any
-) -> None:
-    rest = (rtol, atol, equal_nan, check_dtype, check_stride, msg)
+    a: Any, b: Any, where: str, rtol: Any, atol: Any, equal_nan: bool, check_device: bool, check_dtype: bool,
+    check_stride: bool, msg: Any,
+) -> None:  # fmt: skip
+    rest = (rtol, atol, equal_nan, check_device, check_dtype, check_stride, msg)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         if set(a) != set(b):
             _fail(f"assert_close: the keys differ: {sorted(map(str, set(a) ^ set(b)))}", where, msg)
@@ -70,7 +63,9 @@ def _compare(
         if a is None and b is None:
             return
         raise TypeError(f"assert_close: cannot compare {type(a).__name__} with {type(b).__name__}")
-    x, y = (np.asarray(t.detach()._a) if isinstance(t, Tensor) else t for t in (a, b))
+    if check_device and isinstance(a, Tensor) and isinstance(b, Tensor) and a.device != b.device:
+        _fail(f"assert_close: the devices differ: {a.device} and {b.device}", where, msg)
+    x, y = (concrete("assert_close", t) if isinstance(t, Tensor) else t for t in (a, b))
     if x.shape != y.shape:
         _fail(f"assert_close: the shapes differ: {tuple(x.shape)} and {tuple(y.shape)}", where, msg)
     if check_dtype and x.dtype != y.dtype:
@@ -81,16 +76,9 @@ def _compare(
 
 
 def _numbers(
-    x: np.ndarray,
-    y: np.ndarray,
-    x_dtype: str,
-    y_dtype: str,
-    where: str,
-    rtol: Any,
-    atol: Any,
-    equal_nan: bool,
-    msg: Any,
-) -> None:
+    x: np.ndarray, y: np.ndarray, x_dtype: str, y_dtype: str, where: str, rtol: Any, atol: Any, equal_nan: bool, msg:
+    Any,
+) -> None:  # fmt: skip
     if rtol is None:
         pairs = [_TOLERANCES.get(d, (0.0, 0.0)) for d in (x_dtype, y_dtype)]
         if x.dtype.kind in "iub" and y.dtype.kind in "iub":
@@ -133,13 +121,13 @@ def make_tensor(
     check_device("make_tensor", device)
     size = sizes("make_tensor", shape)
     if dtype.name == "bool":
-        return randint(0, 2, size).to(dtype)
+        return randint(0, 2, size, device=device).to(dtype)
     if dtype.category == 1:
         most = np.iinfo(dtype.np)
         begin = max(int(low) if low is not None else -9, int(most.min))
         end = min(int(high) if high is not None else 10, int(most.max))
-        return randint(begin, end, size, dtype=dtype)
-    x = uniform_values(size, float(-9 if low is None else low), float(9 if high is None else high), dtype)
+        return randint(begin, end, size, dtype=dtype, device=device)
+    x = uniform_values(size, float(-9 if low is None else low), float(9 if high is None else high), dtype).to(device)
     return x.requires_grad_() if requires_grad else x
 
 

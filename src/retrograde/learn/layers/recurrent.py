@@ -147,15 +147,9 @@ def _rows(x: Any, places: np.ndarray) -> Any:
 
 
 def stacked(
-    mode: str,
-    x: Any,
-    state: State,
-    weights: Sequence[Weights],
-    *,
-    directions: int = 1,
-    lengths: np.ndarray | None = None,
-    between: Callable[[Any], Any] | None = None,
-) -> tuple[Any, State]:
+    mode: str, x: Any, state: State, weights: Sequence[Weights], *, directions: int = 1, lengths: np.ndarray | None =
+    None, between: Callable[[Any], Any] | None = None,
+) -> tuple[Any, State]:  # fmt: skip
     """Layers on top of each other, each in one or two `directions`: the output of the last and all last states.
 
     state: (rows, batch, width) each, `weights` one per row; rows are ordered by layer, then direction. lengths: those

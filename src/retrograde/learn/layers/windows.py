@@ -84,8 +84,10 @@ def check_convolution(op: str, x: Sizes, w: Sizes, b: Sizes | None, transposed: 
 
 
 def misplaced_channels(x: Sizes, channels: int) -> str:
-    """The end of a message about an input with other channels: where they are last, what to do."""
-    return "; channels come before the sizes of the image: move the last axis there" if x[-1] == channels else ""
+    """The end of a message about an input with other channels: what to do."""
+    if x[-1] == channels:
+        return "; channels come before the sizes of the image: move the last axis there"
+    return "; they come before the sizes of the image: give as many there, or make the layer for that many (in_channels)"
 
 
 def convolution(
@@ -100,7 +102,8 @@ def convolution(
             if n + before + after < d * (k - 1) + 1:
                 raise ShapeError(
                     f"{op}: a kernel of size {w[2:]} (dilation {dilation}) is larger than the padded input of size "
-                    f"{tuple(m + p + q for m, (p, q) in zip(space, padding))}"
+                    f"{tuple(m + p + q for m, (p, q) in zip(space, padding))}; add padding, or take a smaller kernel or a larger "
+                    "input"
                 )
     return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
 

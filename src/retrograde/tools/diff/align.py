@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -85,14 +85,17 @@ class Both:
         """How far a value of A and one of B are apart."""
         return distance(self.a.values, va, self.b.values, vb, self.tolerance(va, vb))
 
-    def facing_gradients(self, left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
-        """The gradients of one leaf that belong together: by their passes where those can be paired, else in order.
+    def facing_gradients(self, left: Sequence[int], right: Sequence[int], leaf: tuple[int, int]) -> list[tuple[int, int]]:
+        """The gradients of one leaf that belong together: by their passes where those can be paired, by the steps of an optimiser
+        that follow, else in order.
 
         -1 where one program has none in a pass that both run.
         """
         if len(left) == len(right) and (not self.all_passes or len(self.a.passes) == len(self.b.passes)):
             return list(zip(left, right))
-        found = []
+        found = self.before_steps(left, right, leaf)
+        if found:
+            return found
         for p, q in self.passes:
             mine = [n for n in left if self.a.place(n) == p]
             yours = [n for n in right if self.b.place(n) == q]
@@ -100,11 +103,23 @@ class Both:
                       for n in range(max(len(mine), len(yours)))]  # fmt: skip
         return found
 
+    def before_steps(self, left: Sequence[int], right: Sequence[int], leaf: tuple[int, int]) -> list[tuple[int, int]]:
+        """The last gradients before each change of a leaf, where the programs change it as often in other numbers of passes:
+        what a pass over the whole batch gives is what several add up."""
+        if self.all_passes or min(leaf) < 0:
+            return []
+        last = []
+        for side, n, of in zip(self.sides, leaf, (left, right)):
+            steps = [side.producer[v] for v in side.changes[0].get(n, [])]
+            at = [bisect.bisect_left(of, step) - 1 for step in steps]
+            last.append([of[i] for i in at if i >= 0])
+        return list(zip(*last)) if len(last[0]) == len(last[1]) and all(sorted(set(of)) == of for of in last) else []
+
     def facing_events(self, *more: tuple[int, int]) -> Iterator[tuple[int, int]]:
         """The events of A and B at which gradients are known that belong together; more: pairs besides the leaves'."""
         of_a, of_b = self.a.gradients(), self.b.gradients()
         for i, j in (*self.leaves.pairs, *more):
-            yield from (pair for pair in self.facing_gradients(of_a.get(i, []), of_b.get(j, [])) if min(pair) >= 0)
+            yield from (pair for pair in self.facing_gradients(of_a.get(i, []), of_b.get(j, []), (i, j)) if min(pair) >= 0)
 
     def changed(self) -> dict[int, int]:
         """What B's parameters hold after each change -> the same of A, where both change them as often."""
@@ -143,12 +158,20 @@ class Alignment(Both):
     """Gradients of B that are nothing but rounding, as those of A are, and what an optimiser has made of them."""
     astray: float
     """How far optimisers have taken parameters apart that follow such gradients."""
+    chance: Collection[tuple[int, int]]
+    """Numbers of A and B that are close to each other by chance."""
+    assumed: Collection[int]
+    """Values of B that have been put there."""
+    strayed: float
+    """The same, of their elements, not relative to the largest."""
     packed: Sequence[Result] = ()
     """What parameters that hold several of the other program have of these, part by part."""
 
     def agree(self, va: int, vb: int, distance: Distance | None = None) -> bool:
         """Whether a value of A and one of B are the same up to rounding."""
         distance = distance or self.distance(va, vb)
+        if (va, vb) in self.chance:
+            return False
         if distance.relative <= self.tolerance(va, vb):
             return True
         match = self.partner.get(vb)
@@ -160,6 +183,14 @@ class Alignment(Both):
         e = self.b.events[event_b]
         before = max((self.drift.get(v, 0.0) for v in (*e.ins, *(e.outs if isinstance(e, Gradient) else ()))), default=0.0)
         return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + self.policy.follows * before
+
+    @property
+    def doubtful(self) -> list[tuple[int, int]]:
+        """Numbers of A and B that are the same by what they are, and not by how they were computed: it may be by chance."""
+        return [
+            (match.value, v) for v, match in self.partner.items() if match.rule in BY_CONTENT and v not in self.noise
+            and self.b.values.size(v) == 1 and isinstance(self.b.maker(v), (Operation, Gradient))
+        ]  # fmt: skip
 
     def same(self, va: int, vb: int) -> bool:
         """Whether a value of A and one of B are known to be the same."""
@@ -176,11 +207,13 @@ class Alignment(Both):
 def align(
     a: Record, b: Record, leaves: LeafPairs, policy: Policy | None = None, *, progress: Callable[[int, int], None] | None = None,
     originals: tuple[Record, Record] | None = None, assumed: Mapping[int, int] | None = None,
+    chance: Collection[tuple[int, int]] = (),
 ) -> Alignment:  # fmt: skip
     """Find the values that two records have in common.
 
     originals: the programs' own records, where these are of double precision (wide.py).
     assumed: values of B that have been put there (replay.py), and what they are in A.
+    chance: numbers of A and B that are known to be close to each other by chance only (chance.py).
     """
     side_a, side_b = (
         Side(record, is_a, again, original)
@@ -191,13 +224,14 @@ def align(
     both = Both(side_a, side_b, leaves, policy or Policy(), originals is not None, rounding(*dtypes) if dtypes else math.inf,
                 *paired_passes(side_a, side_b))  # fmt: skip
     _forget_what_nobody_reads(both)
-    found = Matching(both, assumed or {})
+    found = Matching(both, assumed or {}, chance)
     found.number_a()
     found.number_b(progress)
     for side, classes, members in ((side_a, found.classes_a, found.members), (side_b, found.classes_b, found.found)):
         side.classes, side.members = MappingProxyType(classes), MappingProxyType(members)
     partner, drift = MappingProxyType(found.partner), MappingProxyType(found.drift)
-    alignment = Alignment(**vars(both), partner=partner, drift=drift, noise=frozenset(found.noise), astray=found.astray)
+    alignment = Alignment(**vars(both), partner=partner, drift=drift, noise=frozenset(found.noise), astray=found.astray,
+                          strayed=found.strayed, chance=chance, assumed=frozenset(assumed or ()))  # fmt: skip
     packed, covered = in_parts(alignment)
     for side, values in zip(both.sides, covered):
         side.covered = frozenset(values)
@@ -249,7 +283,7 @@ class Made(NamedTuple):
 class Matching:
     """The state of the search: what has been numbered so far."""
 
-    def __init__(self, both: Both, assumed: Mapping[int, int]) -> None:
+    def __init__(self, both: Both, assumed: Mapping[int, int], chance: Collection[tuple[int, int]]) -> None:
         self.both, self.a, self.b, self.policy = both, both.a.values, both.b.values, both.policy
         self.classes_a: dict[int, int] = {}
         self.classes_b: dict[int, int] = {}
@@ -260,7 +294,7 @@ class Matching:
         self.partner: dict[int, Match] = {}
         self.drift: dict[int, float] = {}
         self.noise: set[int] = set()
-        self.astray = 0.0
+        self.astray = self.strayed = 0.0
         self.computed: dict[Any, int] = {}
         """How a value was computed -> the first value of A that was."""
         self.content: dict[Any, list[int]] = {}
@@ -270,7 +304,7 @@ class Matching:
         """Where a loss or gradient comes from -> its largest norm so far."""
         self._of_size: dict[int, list[int]] = {}
         self._by_norm: dict[int, tuple[list[float], list[int]]] = {}
-        self._assumed = assumed
+        self._assumed, self._chance = assumed, chance
         self._expected = 0
         """Where A is expected to be by now."""
         self._measured = ((-1, -1), NONE)
@@ -336,7 +370,7 @@ class Matching:
                 recent, pulled = 0.0, False
             for position, v in enumerate(e.outs):
                 found = MATCHERS.first(self, Made(e, position, v, ins, before))
-                if found is None:
+                if found is None or (found[1].value, v) in self._chance:
                     classes[v] = -2 - v
                     self.drift[v] = before
                     continue
@@ -418,8 +452,24 @@ class Matching:
         telling = _is_given(made.e) or self.b.telling(made.value)
         for known in candidates:
             maker = self.both.a.maker(known)
+            if self.b.size(made.value) == 1 and self._is_next(made, known):
+                continue
             if telling or (maker is not None and maker.deed == made.e.deed):
                 yield known
+
+    def _is_next(self, made: Made, known: int) -> bool:
+        """Whether A does with a number what B does to make the same number: that is one operation further in B, by chance, as 4
+        times a mean of four is their sum."""
+        if not isinstance(made.e, Operation) or len(made.ins) < 2:
+            return False
+        own = self.classes_a[known]
+        for n, at in self.both.a.consumers.get(known, ()):
+            f = self.both.a.events[n]
+            if f.deed == made.e.deed and len(f.ins) == len(made.ins) and made.ins[at] != own:
+                rest = [(v, w) for i, (v, w) in enumerate(zip(f.ins, made.ins)) if i != at]
+                if all(w == self.classes_a.get(v, v) for v, w in rest):
+                    return True
+        return False
 
     def equal(self, v: int) -> Iterator[int]:
         """The values of A that hold the same, to the last bit."""
@@ -488,7 +538,7 @@ def step_along_noise(m: Matching, made: Made) -> Match | None:
         found.relative > m.policy.grown and m.but_for_noise(made.e, known, made.value)
     ):  # fmt: skip
         m.noise.add(made.value)
-        m.astray = max(m.astray, found.relative)
+        m.astray, m.strayed = max(m.astray, found.relative), max(m.strayed, found.absolute)
         return Match(known, found, True)
     return None
 
@@ -555,3 +605,6 @@ def close_content(m: Matching, made: Made) -> Match | None:
         if found.relative <= m.both.tolerance(known, made.value) + m.policy.follows * before:
             return Match(known, found, False)
     return None
+
+BY_CONTENT = frozenset(rule.name for rule in MATCHERS if rule.apply in (same_part, equal_content, close_content))
+"""The rules that ask what a value is, and not how it was computed."""

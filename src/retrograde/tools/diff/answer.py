@@ -67,6 +67,8 @@ class Difference:
     """How many times as much differs there with it than without it; None where nothing differs without it."""
     times: int = 1
     """At how many places of the run it was met."""
+    also: list[list[Place | None]] = field(default_factory=list)
+    """Other lines of A and B at which it is the same, as where a module is called a second time."""
 
 
 @dataclass

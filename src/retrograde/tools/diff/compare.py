@@ -27,6 +27,7 @@ from .answer import (
     Step,
     Stretch,
 )
+from .chance import Chance
 from .events import ABSENT, Accumulate, Clear, Detach, Event, Operation, Source, Update, WithParameters, Write
 from .forward import Finding
 from .judge import Judgement, agrees, where
@@ -69,6 +70,9 @@ def compare(
         raise ValueError(f"--map: {'; '.join(leaves.unknown)}")
     policy = Policy(rtol, slack=Policy.alone if gradients_only else 1.0)
     compared = _Comparison(align(a, b, leaves, policy, progress=progress), file_a, file_b, gradients_only)
+    chance = None if second is None else Chance(second.records)
+    if chance is not None and compared.bad is not None and (found := chance.among(compared.alignment)):
+        compared = _Comparison(align(a, b, leaves, policy, progress=progress, chance=found), file_a, file_b, gradients_only)
     answer, told = compared.answer, compared
     if second is not None and compared.is_close:
         records = second.records()
@@ -79,7 +83,7 @@ def compare(
     if answer.difference is not None:
         answer.differences = [answer.difference]
         if not first_only and not gradients_only and told.bad is not None:
-            onward = Onward(a, b, told.judged, shown_difference, second.records if second is not None else None)
+            onward = Onward(a, b, told.judged, shown_difference, second.records if second is not None else None, chance)
             onward.search()
             answer.differences = [one.difference for one in onward.found] or answer.differences
             answer.notes += onward.notes

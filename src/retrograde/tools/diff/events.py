@@ -98,6 +98,11 @@ class Update(WithParameters):
 class Source(Event):
     """A value that no operation made."""
 
+    made: str = ""
+    """"filled" with one number, or a "range", where the program has asked for that; else "": a value from outside."""
+    entered: bool = False
+    """Whether its line is where it was made of data, as by `torch.tensor`; otherwise where it is read first."""
+
 
 @dataclass(slots=True)
 class Write(Event):

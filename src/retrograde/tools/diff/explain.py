@@ -146,6 +146,15 @@ class Here:
         """How only one program goes on, with a gradient that comes back."""
         return [use for key, use in side.of(self.uses).items() if key not in side.other.of(self.uses) and use.carries]
 
+    def oftener(self, side: Side) -> Iterator[Use]:
+        """What a program makes of the value more often than the other: how it does so once more."""
+        for key, use in side.of(self.uses).items():
+            mine, theirs = ([n for n in one.readers(v) if key in map(one.own, one.events[n].outs) and n < one.end(p)]
+                            for one, v, p in zip((side, side.other), (side.of(self.values), side.other.of(self.values)),
+                                                 (side.of(self.result.places), side.other.of(self.result.places))))  # fmt: skip
+            if len(mine) > len(theirs) > 0:
+                yield replace(use, first=mine[len(theirs)])
+
     def _comes_back(self, side: Side, use: Use) -> bool:
         """Whether what is not recorded leads to a value from which a gradient comes back on another way.
 
@@ -362,9 +371,8 @@ def used_differently(f: Explanation, here: Here) -> Finding | None:
     """What is made of the value is not the same in both programs."""
     if not any(here.alone(side) for side in f.sides):
         return None
-    ea, eb = (
-        next((use.first for use in (*here.alone(side), *side.of(here.uses).values())), -1) for side in f.sides
-    )  # fmt: skip
+    uses = ((*here.alone(side), *here.oftener(side), *side.of(here.uses).values()) for side in f.sides)
+    ea, eb = (next((use.first for use in of), -1) for of in uses)
     return Finding("the value is used differently, and so is its gradient", (ea, eb))
 
 

@@ -26,6 +26,7 @@ from .side import ARRANGING, Side
 from .values import RESHAPED, SAME, SQUEEZED, apart, norm_of
 
 NEITHER = (ABSENT, ABSENT)
+ANOTHER_VALUE = "the operation is the same, but it is given another value"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,17 @@ class Forward:
     def told(self, ea: int, eb: int) -> Finding:
         """The finding of two operations, with the reason that they themselves give."""
         name, reason = REASONS.first(self, ea, eb) or ("", "")
-        return Finding(reason, (ea, eb), rules=(name,))
+        return Finding(reason, (ea, eb), rules=(name,), lines=self._given(ea, eb) if reason == ANOTHER_VALUE else (-1, -1))
+
+    def _given(self, ea: int, eb: int) -> tuple[int, int]:
+        """Where what two like operations read was made of data; -1 twice where that is not known of both programs, or one of
+        them has what the other reads, too: then another variable is read."""
+        p, q = self.fed(ea, eb)[0]
+        if self.known(self.a, p) or self.known(self.b, q):
+            return -1, -1
+        made = [side.producer.get(v, -1) for side, v in zip(self.sides, (p, q))]
+        known = all(isinstance(e := side.events[n], Source) and e.entered for side, n in zip(self.sides, made))
+        return (made[0], made[1]) if known else (-1, -1)
 
     # ------------------------------------------------------------------------------------------ what both programs have
 
@@ -128,6 +139,10 @@ class Forward:
             return ea, eb
         if self.does_alike(ea, eb):
             for p, q in self.fed(ea, eb):
+                if self._is_constant(self.a, p) != self._is_constant(self.b, q):  # what one program has not made of data
+                    i, j = self.facing([self.entries(side, v, True) for side, v in zip(self.sides, (va, vb))])
+                    if min(i, j) >= 0 and (i, j) != (ea, eb) and self.likeness(i, j) > 1:
+                        return i, j
                 if self._is_constant(self.a, p) and self._is_constant(self.b, q):
                     i, j = self.parting(p, q)
                     if max(i, j) >= 0:
@@ -165,18 +180,23 @@ class Forward:
         names = {side.events[n].name for n in region}  # an operation that both programs have stands for itself
         several = [n for n in sorted(self.region(across, other)) if is_known(across.events[n].name)]
         for n in [n for n in several if across.events[n].name not in names][:32]:
-            e = across.events[n]
-            assert isinstance(e, Operation)
-            given = [None if v == ABSENT else across.values.array(v) for v in e.ins]
-            if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):  # too large to be kept
-                continue
-            for array in values_inside(e.name, e.given or {}, given):
+            for array in self.inside_of(across, n):
                 entries, norm = wanted.get(array.size, []), norm_of(array)
                 low = bisect.bisect_left(entries, (norm * (1 - near), -1))
                 for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + near), len(side.values)))]:
                     if v not in found and self._is_this(side, v, array):
                         found[v] = n
         return len(found) > before
+
+    def inside_of(self, side: Side, number: int) -> list[np.ndarray]:
+        """The values that an operation computes inside; none where an operand was too large to be kept."""
+        e = side.operation(number)
+        if e is None or not is_known(e.name):
+            return []
+        given = [None if v == ABSENT else side.values.array(v) for v in e.ins]
+        if any(x is None and v != ABSENT for x, v in zip(given, e.ins)):
+            return []
+        return values_inside(e.name, e.given or {}, given)
 
     def _is_this(self, side: Side, value: int, array: np.ndarray) -> bool:
         """Whether a value is this array, but for rounding and layout; one that says little, exactly."""
@@ -194,14 +214,16 @@ class Forward:
         n = side.producer.get(value, -1)
         return side.operation(n) is not None and not self.known(side, value) and not self._depends(side, n)
 
-    def entries(self, side: Side, value: int) -> list[int]:
+    def entries(self, side: Side, value: int, constants: bool = False) -> list[int]:
         """The first events, on the way to a value, of which the other program has all operands but not the results.
 
-        What is only arranged otherwise counts as had: it is the next operation that makes something new of it.
+        What is only arranged otherwise counts as had: it is the next operation that makes something new of it. What is computed
+        of constants only (a mask, a scale) is often written otherwise, and seldom wrong: it comes into it where nothing else
+        does, or where that is asked for.
         """
         region = self.region(side, value)
-        # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
-        region = {n for n in region if self._depends(side, n)} or region
+        if not constants:
+            region = {n for n in region if self._depends(side, n)} or region
         return [n for n in sorted(region) if not any(self._made(side, v) in region for v in operands(side.events[n]))]
 
     def _made(self, side: Side, v: int) -> int:
@@ -337,6 +359,45 @@ class Forward:
         here, there = (len(one.members.get(known, ())) for one in (side, side.other))
         return here > there > 0
 
+    def one_more(self, side: Side, more: int, other: int, read: int, last: int = -1) -> int:
+        """The operation that reads what one program computes of a value, where the other reads the value itself; -1 where it does
+        not do the same as the other, or that does what is more afterwards. last: the last of several operations that are more."""
+        across, e, f = side.other, side.events[more], side.other.events[other]
+        made = side.events[max(more, last)].outs
+        if across.own(read) not in map(side.own, e.ins):
+            return -1
+        following = next((n for v in made for n in side.readers(v) if self._does_so(side, n, f, made, read)), -1)
+        if following < 0:
+            return -1
+        own = {side.own(v) for v in e.ins if v != ABSENT} - {across.own(read)}
+        for n in (n for v in f.outs for n in across.readers(v)):
+            h = across.events[n]
+            if h.name == e.name and not own.isdisjoint(across.own(v) for v in h.ins if v != ABSENT):
+                return -1
+        return following
+
+    def _does_so(self, side: Side, number: int, f: Event, made: Sequence[int], read: int) -> bool:
+        """Whether an operation does with what has been made what one of the other program does with the value read there."""
+        g = side.events[number]
+        rest = [v for v in g.ins if v not in made], [v for v in f.ins if v != read]
+        return g.name == f.name and len(g.ins) == len(f.ins) and all(self._alike_operands(side, v, w) for v, w in zip(*rest))
+
+    def _alike_operands(self, side: Side, v: int, w: int) -> bool:
+        """Whether two operands are the same, or both numbers that are given."""
+        return side.own(v) == side.other.own(w) or all(
+            isinstance(one.maker(x), Source) and one.values.size(x) == 1 for one, x in ((side, v), (side.other, w))
+        )
+
+    def statement(self, side: Side, more: int, read: int) -> int:
+        """The event of the other program at the line where the operation that it lacks would stand; -1 where nothing says so: the
+        one that makes what that reads, if one line does both here."""
+        across = side.other
+        made = across.producer.get(read, -1)
+        there = next((n for v in side.events[more].ins if v != ABSENT and side.own(v) == across.own(read)
+                      for n in (side.producer.get(v, -1),)), -1)  # fmt: skip
+        known = min(made, there) >= 0 and across.operation(made) is not None and side.operation(there) is not None
+        return made if known and side.same_line(more, there) else -1
+
     def rounds(self, ea: int, eb: int) -> str:
         """The reason where one program drops digits that the other one keeps; "" where none does."""
         for side, n in zip(self.sides, (ea, eb)):
@@ -363,7 +424,8 @@ class Parting:
         if not (isinstance(x, Update) and isinstance(y, Update)):
             return None
         pairs = zip(x.ins[:2], y.ins[:2])  # the parameter, its gradient
-        return self._makers if all(self._forward.same(p, q) for p, q in pairs) else None
+        alike = x.deed == y.deed and not self._forward.fed_alike(*self._makers)  # its state differs: of an earlier step
+        return self._makers if not alike and all(self._forward.same(p, q) for p, q in pairs) else None
 
     @property
     def _makers(self) -> tuple[int, int]:
@@ -467,26 +529,42 @@ def overwritten(f: Forward, at: Parting) -> Finding | None:
 
 @PARTINGS
 def changes_nothing_this_time(f: Forward, at: Parting) -> Finding | None:
-    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small."""
-    idle = [_idle(side, side.of(at.events)) for side in f.sides]
-    if min(idle) < 0 <= max(idle):
+    """Only one program reads what it has changed by nothing this time, such as adding 0 or clipping what is small; or both do, in
+    another way."""
+    idle = [_idle(f, side, at) for side in f.sides]
+    both = min(idle) >= 0 and f.fed_alike(*idle) and not f.does_alike(*idle)  # as the smaller of two numbers, and the larger
+    if min(idle) < 0 <= max(idle) or both:
         ea, eb = (n if n >= 0 else e for n, e in zip(idle, at.events))
         return f.told(ea, eb)
     return None
 
 
-def _idle(side: Side, number: int) -> int:
-    """What an event reads of and what has changed nothing; -1 if there is nothing of the kind."""
-    for v in side.events[number].ins:
+def _idle(f: Forward, side: Side, at: Parting) -> int:
+    """What an event reads of and what has changed nothing, where an operation of the other program reads that, too; -1 if there
+    is nothing of the kind. What has been put there does not count."""
+    there = f._classes(side.other, side.other.of(at.events), f.root)
+    operations = all(one.operation(one.of(at.first)) is not None for one in f.sides)
+    assumed = f.alignment.assumed if side is f.b else ()
+    for v in side.events[side.of(at.events)].ins:
+        if operations and side.own(v) not in there and side.own(f.root(side, v)) not in there:
+            continue
         maker = side.maker(v)
-        if maker is None or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
+        if maker is None or v in assumed or maker.name in ARRANGING or not isinstance(maker, (Operation, Write)):
             continue
         before = maker.ins
         if isinstance(maker, Write):  # of a gradient: parameters are filled with what they held, or are frozen
             before = maker.ins[:1] if isinstance(side.maker(maker.ins[0]), Gradient) else ()
-        if side.own(v) in {side.own(x) for x in before if x != ABSENT}:
+        if _keeps(side, before, v) and not any(
+            other.name == maker.name and _keeps(side.other, other.ins, w)
+            for w in side.there(v) if (other := side.other.maker(w))
+        ):  # fmt: skip
             return side.producer[v]
     return -1
+
+
+def _keeps(side: Side, ins: Sequence[int], out: int) -> bool:
+    """Whether what an event makes is what it reads."""
+    return side.own(out) in {side.own(x) for x in ins if x != ABSENT}
 
 
 @PARTINGS
@@ -497,8 +575,10 @@ def something_more(f: Forward, at: Parting) -> Finding | None:
     side = f.a if f.has(f.a, at.values[0]) else f.b  # uses it as it is
     value, own = side.of(at.values), side.other.of(at.events)
     using = next((n for n, _ in side.consumers.get(value, ())), side.producer.get(value, -1))
+    line = f.statement(side.other, own, value) if side.other.operation(own) is not None else -1
     more = f"{side.other.name} does something more with this value; {side.name} goes on with it as it is"
-    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)))
+    lines = side.both(line, -1)
+    return Finding(f.rounds(*at.events) or more, side.both(using, own), side.both(value, side.other.made(own)), lines)
 
 
 @PARTINGS
@@ -512,7 +592,10 @@ def arranged_in_two_ways(f: Forward, at: Parting) -> Finding | None:
     for p, q in zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins):
         if ABSENT in (p, q) or f.same(p, q):
             continue
-        if not f.same(f.root(f.a, p), f.root(f.b, q)) or f.alignment.distance(p, q).layout == SQUEEZED:
+        if not f.same(f.root(f.a, p), f.root(f.b, q)):
+            continue
+        found = f.alignment.distance(p, q)
+        if found.layout == SQUEEZED or (found.layout == SAME and f.alignment.agree(p, q, found)):
             continue
         left, right = f.way(f.a, p), f.way(f.b, q)
         if same or ((left or right) and f.whole(f.a, p) and f.whole(f.b, q)):
@@ -592,9 +675,39 @@ def _turned(f: Forward, ea: int, eb: int) -> tuple[int, int]:
 
 
 @PARTINGS
+def chosen_otherwise(f: Forward, at: Parting) -> Finding | None:
+    """What one program computes takes the place of elements that the other one has chosen, on another line than it reads them."""
+    for side in f.sides:
+        own, theirs = side.of(at.first), side.other.of(at.first)
+        reads = side.other.operation(theirs)
+        made = side.operation(own)
+        if reads is None or made is None:
+            continue
+        for n, position in side.consumers.get(made.outs[0], ()):
+            e = side.operation(n)
+            if e is None or e.deed != reads.deed or len(e.ins) != len(reads.ins):
+                continue
+            value = reads.ins[position]
+            chosen = side.other.producer.get(value, -1)
+            if f.arranges(side.other, chosen) and not side.other.same_line(chosen, theirs) and not (
+                f._classes(side, own, f.root) & {side.other.own(value), side.other.own(f.root(side.other, value))}
+            ):  # fmt: skip
+                return f.told(*side.both(own, chosen))
+    return None
+
+
+@PARTINGS
 def these_operations(f: Forward, at: Parting) -> Finding | None:
     """The first operations that only one program has."""
-    return f.told(*at.events)
+    found = f.told(*at.events)
+    if any(side.operation(n) is None for side, n in zip(f.sides, at.events)):
+        return found
+    for side in f.sides:
+        more, other = side.of(at.events), side.other.of(at.events)
+        for v in side.other.events[other].ins:
+            if v != ABSENT and f.one_more(side, more, other, v) >= 0 and (line := f.statement(side, more, v)) >= 0:
+                return replace(found, lines=side.both(more, line))
+    return found
 
 
 # ------------------------------------------------------------------------------------------ reasons
@@ -661,7 +774,7 @@ def other_operands(f: Forward, ea: int, eb: int) -> str | None:
     """The same operation on other operands."""
     for p, q in f.fed(ea, eb)[:1]:
         given = isinstance(f.a.maker(p), Source) and isinstance(f.b.maker(q), Source)
-        return f"the operation is the same, but it is {'given another value' if given else 'fed differently'}"
+        return ANOTHER_VALUE if given else "the operation is the same, but it is fed differently"
     return None
 
 

@@ -127,8 +127,12 @@ def _steps_of(x: np.ndarray) -> Arrays:
             yield from (np.take(x, t, axis) for t in range(min(x.shape[axis], LONGEST)))
 
 
+def _project(x: Any, w: Any) -> Arrays:
+    return _steps_of(x @ w.T)
+
+
 def _affine(x: Any, w: Any, b: Any) -> Arrays:
-    yield from _steps_of(x @ w.T)
+    yield from _project(x, w)
     yield from _steps_of(x @ w.T + b)
 
 
@@ -276,7 +280,8 @@ def _silu(x: Any) -> Arrays:
 _STEPS: dict[str, Callable[..., Arrays]] = {
     "lstm_pointwise": _lstm_cell, "gru_pointwise": _gru_cell, "lstm_layer": _lstm, "gru_layer": _gru, "rnn_layer": _rnn,
     "lstm_states": _lstm_states, "gru_states": _gru_states,
-    "affine": _affine, "add_matmul": _add_matmul, "var": _deviation, "std": _deviation, "normalize": _normalized,
+    "project": _project, "affine": _affine, "add_matmul": _add_matmul, "var": _deviation, "std": _deviation,
+    "normalize": _normalized,
     "normalize_stats": _normalized, "normalize_by": _normalized_by, "vector_norm": _norm, "softmax": _softmax,
     "attention": _attention, "log_softmax": _softmax, "safe_softmax": _softmax, "logsumexp": _logsumexp,
     "nll_loss": _nll, "mse_loss": _mse, "huber_loss": _huber, "smooth_l1_loss": _huber, "binary_cross_entropy": _bce,

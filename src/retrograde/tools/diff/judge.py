@@ -109,7 +109,7 @@ def agrees(alignment: Alignment, result: Result) -> bool:
     if off.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
         return alignment.a.values.size(va) == 1 and off.relative <= alignment.tolerance(va, vb)
     if result.kind == BUFFER and alignment.astray > alignment.policy.astray:  # the running mean of what such a bias is added to
-        return off.relative <= alignment.policy.buffers
+        return off.relative <= alignment.policy.buffers or off.absolute <= alignment.strayed
     if va not in alignment.a.producer or vb not in alignment.b.producer:  # rows of one
         return alignment.agree_in_part(va, vb, result.events[1], off)
     return alignment.agree(va, vb, off)

@@ -9,12 +9,13 @@ compare.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
 
 from .align import Alignment, align
 from .answer import Difference
-from .forward import CUT, Finding
+from .belongs import BELONGINGS, THEMSELVES, Apart, Found, lines_of
+from .chance import Chance
+from .forward import Finding
 from .judge import Judgement, key
 from .leaves import LeafPairs
 from .policy import POLICY, Policy
@@ -22,7 +23,6 @@ from .record import Record
 from .repairs import Repairs
 from .replay import Changes, Replay
 from .results import BUFFER, LOSS, Result
-from .side import Side
 from .values import FAR, Values, distance
 
 ROUNDS, EVENTS = 32, 200_000
@@ -30,25 +30,12 @@ ROUNDS, EVENTS = 32, 200_000
 often as a short one, but twice in any case."""
 
 
-@dataclass
-class Apart:
-    """One difference: how it was first seen, and what mends it."""
-
-    difference: Difference
-    changes: Changes
-    identity: object
-    times: int = 1
-    """At how many places of the records it was met."""
-    lines: set[tuple[bool, str, int]] = field(default_factory=set)
-    """The lines of A (True) and B that it has to do with."""
-
-
 class Onward:
     """The differences between two records."""
 
     def __init__(
         self, a: Record, b: Record, judged: Judgement, shown: Callable[[Alignment, Finding, str], Difference],
-        widened: Callable[[], tuple[Record, Record, LeafPairs] | None] | None,
+        widened: Callable[[], tuple[Record, Record, LeafPairs] | None] | None, chance: Chance | None = None,
     ) -> None:  # fmt: skip
         """judged: the records as they are, of double precision or not.
 
@@ -56,6 +43,7 @@ class Onward:
         """
         self._a, self._b, self._judged, self._shown = a, b, judged, shown
         self._widen = None if judged.alignment.widened else widened
+        self._chance = chance
         self._leaves, self._policy = judged.alignment.leaves, judged.alignment.policy
         self._originals = (a, b) if judged.alignment.widened else None
         if judged.alignment.widened:
@@ -124,22 +112,23 @@ class Onward:
         """Tell why a result differs, and let it not differ for that reason any more; False where nothing can follow."""
         finding, explanation = self._judged.explained(bad)
         alignment = self._judged.alignment
-        identity = _identity(alignment, finding)
-        lines = self._lines(zip(alignment.sides, finding.named()))
-        apart = next((one for one in self.found if one.identity == identity), None)
-        if apart is None and finding.kind == CUT:  # what comes back through operations that are known to differ
-            apart = next((one for one in self.found if lines & one.lines), None)
-        if apart is None and self._loose is not None and len(lines) == 2 and lines <= self._loose.lines:
-            apart = self._loose  # of one line, one after the other
+        found = Found(alignment, finding)
+        apart, elsewhere = self._known(found)
         if apart is None:
-            apart = Apart(self._shown(alignment, finding, bad.title), Changes(), identity)
+            shown = self._shown(alignment, finding, bad.title)
+            apart = Apart(shown, Changes(), found.identity, found.names, found.leaves)
             self.found.append(apart)
         else:
             apart.times += 1
+            if elsewhere and found.pair not in apart.pairs:
+                shown = self._shown(alignment, finding, bad.title)
+                apart.difference.also.append([None if step is None else step.place for step in (shown.a, shown.b)])
+        apart.pairs.add(found.pair)
+        apart.options |= found.options
         if "backward pass" in finding.reason and len(alignment.a.passes) != len(alignment.b.passes):
             self.notes.append("the programs run different numbers of backward passes: what comes after that is not looked at")
             return False
-        repairs = Repairs(alignment, explanation, len(self._b.values))
+        repairs = Repairs(alignment, explanation, self._b)
         met = (key(bad), finding.events)
         changes = Changes() if met in self._tried else repairs.after(finding, bad)
         self._tried.add(met)
@@ -149,13 +138,20 @@ class Onward:
             if min(bad.leaf) >= 0 and bad.known is None:
                 self._settled.update(key(r) for r in self._judged.results if r.leaf == bad.leaf and r.kind == bad.kind)
         self._loose = apart if repairs.loose else None
-        apart.lines |= lines | self._lines(repairs.touched)
+        apart.lines.update(found.pair, lines_of(repairs.touched))
         apart.changes.update(changes)
         self._changes.update(changes)
         return True
 
-    def _lines(self, events: Iterable[tuple[Side, int]]) -> set[tuple[bool, str, int]]:
-        return {(side.is_a, *at[:2]) for side, n in events if (at := _at(side, n)) is not None}
+    def _known(self, found: Found) -> tuple[Apart | None, bool]:
+        """The difference that is known to which a finding belongs, and whether it is of that itself, not what comes of it."""
+        for rule in BELONGINGS:
+            for one in self.found:
+                if rule.apply(one, found):
+                    return one, rule.apply in THEMSELVES
+        if self._loose is not None and len(found.pair) == 2 and self._loose.lines.issuperset(found.pair):
+            return self._loose, False  # of one line, one after the other
+        return None, False
 
     def _again(self) -> None:
         before, self._judged = self._judged, self._first
@@ -168,10 +164,17 @@ class Onward:
         """The results with B as it is after some changes."""
         replay = self._replayed(changes)
         self._lost |= replay.lost
-        alignment = align(
-            self._a, replay.record, self._leaves, self._policy if self._originals is None else Policy(),
-            originals=self._originals, assumed=replay.assumed,
-        )  # fmt: skip
+
+        def aligned(chance: Collection[tuple[int, int]] = ()) -> Alignment:
+            return align(
+                self._a, replay.record, self._leaves, self._policy if self._originals is None else Policy(),
+                originals=self._originals, assumed=replay.assumed, chance=chance,
+            )  # fmt: skip
+
+        alignment = aligned()
+        if self._chance is not None and self._originals is None:
+            found = self._chance.among(alignment, lambda a, b: Replay(b, changes, Values(a), widened=True).record)
+            alignment = aligned(found) if found else alignment
         return Judgement(alignment, settled=self._settled)
 
     def _replayed(self, changes: Changes, until: int | None = None) -> Replay:
@@ -203,17 +206,3 @@ class Onward:
         found = distance(Values(self._a), va, Values(self._replayed(changes, until).record), vb, POLICY.exact)
         return 0.0 if found is FAR else found.relative
 
-
-def _identity(alignment: Alignment, finding: Finding) -> object:
-    """What a difference is known by: B's line and operation, and A's operation; A's line where B has none."""
-    at_a, at_b = (_at(side, n) for side, n in zip(alignment.sides, finding.named()))
-    if at_b is None:
-        return at_a, None
-    return (None if at_a is None else at_a[-1]), at_b
-
-
-def _at(side: Side, number: int) -> tuple[str, int, str] | None:
-    if number < 0:
-        return None
-    e = side.events[number]
-    return (side.record.files[e.file] if e.file < len(side.record.files) else "", e.line, e.name)

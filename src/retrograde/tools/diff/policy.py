@@ -52,7 +52,7 @@ class Policy:
     astray: float = 1e-4
     """How far steps along such gradients take parameters before anybody has to be told."""
     buffers: float = 5e-2
-    """How far running means may be apart of what such parameters are added to: they follow all the way."""
+    """How far running means may be apart of what such parameters are added to; in any case as far as these, which they follow."""
     arriving: float = 4.0
     """How many times the rounding gradients on their way may differ that agree: those that both have are not all compared."""
 
@@ -78,6 +78,10 @@ class Policy:
     large: float = 1e-4
     """Above this, a difference that stays is explained by what single precision shows, which has matched more by content; and
     rounding as large as this is spoken of."""
+
+    chance: float = 2.0**-22
+    """Numbers that are farther apart there are the same by chance in single precision; what a program computes of a number that
+    it has taken out of a tensor in single precision is as far from what it would be."""
 
     # --- options, numbers, proofs
     option: float = 1e-5

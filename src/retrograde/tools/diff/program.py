@@ -25,6 +25,7 @@ import numpy as np
 from ... import _activate, _state
 from ..._traceback import shorten
 from ..run import prepare_script
+from .constants import Constants
 from .given import Given
 from .places import is_library, watch
 from .record import BUDGET, Record, Recorder
@@ -45,7 +46,7 @@ def recorded(
     main = ModuleType("__main__")
     main.__file__ = str(path)
     code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
-    with contextlib.redirect_stdout(io.StringIO()), _state.observe(recorder, everywhere=True):
+    with contextlib.redirect_stdout(io.StringIO()), recorder.constants, _state.observe(recorder, everywhere=True):
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     return recorder.record()
 
@@ -86,8 +87,13 @@ def main(arguments: list[str]) -> int:
         starts = out.parent / f"{out.name}-starts"
         given = Given(starts) if starts.exists() else None
         kept = None if budget == "none" else int(budget)
-        return _recorder(precision == "double")(out, kept, Progress(out / "progress"), given, threading.main_thread().ident)
+        recorder = _recorder(precision == "double")(
+            out, kept, Progress(out / "progress"), given, threading.main_thread().ident
+        )  # fmt: skip
+        recorder.constants = constants
+        return recorder
 
+    constants = Constants()
     stopped = Stopped(int(asked), int(told), begin, first)
     watch(inside.split())
     _activate.take_over(_activate.available())
@@ -97,7 +103,7 @@ def main(arguments: list[str]) -> int:
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
-        with _state.observe(stopped, everywhere=True):
+        with constants, _state.observe(stopped, everywhere=True):
             exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
         if stop.code not in (None, 0):

@@ -28,8 +28,11 @@ from ...core.node import Accumulate as Arrival
 from ...core.node import Node, Slot
 from ...core.record import PRIMITIVES, Primitive
 from ...core.value import Value
+from ...ops.manipulation import as_strided
+from ...ops.structural import view_scatter
 from ..arrays import inside, owner_of
 from . import places
+from .constants import Constants
 from .events import (
     ABSENT,
     NOWHERE,
@@ -54,6 +57,7 @@ from .events import (
 )
 
 _ndarray = np.ndarray
+_SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 
 SAMPLES = 32
 """How many elements a digest keeps, evenly spaced."""
@@ -218,6 +222,8 @@ class Recorder(Observer):
         self._known_limit = 4096
         self._writes: dict[int, tuple[Any, int]] = {}
         """id(owner) -> weak reference, the number of events when its memory was written last."""
+        self._entered: dict[int, tuple[Any, tuple[str, int, str, int]]] = {}
+        """id(array) -> weak reference, where a tensor was made of it that nothing has read yet."""
         self._pending: list[tuple[Any, str, int]] = []
         self._incoming: dict[int, int] = {}
         """id(array) -> the value that is about to be written into it."""
@@ -228,6 +234,8 @@ class Recorder(Observer):
         self._numbers = itertools.count()
         self._updating: tuple[str, list[Any], dict[str, Any], list[list[int]]] | None = None
         self.modules: dict[str, str] = {}
+        self.constants = Constants()
+        """To be entered while the program runs."""
         self._thread = threading.get_ident() if thread is None else thread
         self._named_in = -1
         self._names: tuple[dict[int, str], dict[int, int]] = {}, {}
@@ -361,8 +369,8 @@ class Recorder(Observer):
 
     # ------------------------------------------------------------------------------------------ reading memory
 
-    def _ref(self, x: Any) -> int:
-        """The number of the value that an operand has now."""
+    def _ref(self, x: Any, kind: str = "") -> int:
+        """The number of the value that an operand has now; kind: what it is called if nothing is known of it."""
         if x is None:
             return ABSENT
         a = x._a if isinstance(x, Value) else x
@@ -382,8 +390,14 @@ class Recorder(Observer):
             if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
                 return self._ref(owner)
         value = self._keep(a)
-        kind = "value" if isinstance(x, Value) else "number"
-        self._event(Source, kind, (), (value,), places.user_line(3))
+        kind = kind or ("value" if isinstance(x, Value) else "number")
+        made, entered = self.constants.of(a), self._entered.pop(id(a), None)
+        if isinstance(x, Value) and x._node is not None:  # of a parameter it is said where it is read
+            entered = None
+        if entered is not None and entered[0]() is a:
+            self._event(Source, kind, (), (value,), entered[1], made, True)
+        else:
+            self._event(Source, kind, (), (value,), places.user_line(3), made)
         self._note(a, value)
         return value
 
@@ -430,6 +444,12 @@ class Recorder(Observer):
         ins = [ABSENT] if entry is None or entry[0]() is not target else [entry[1]]
         if incoming != ABSENT and target is a:
             ins.append(incoming)
+        elif incoming != ABSENT and ins[0] != ABSENT and target.flags.c_contiguous and target.dtype == a.dtype:
+            whole = self._keep(target, value)
+            self.modules.setdefault("view_scatter", _SCATTER.module)
+            self._event(Operation, "view_scatter", (ins[0], incoming), (whole,), place, {"steps": _steps(a, target)},
+                        (False, False), None)  # fmt: skip
+            ins.append(whole)
         self._event(Write, "write in place", ins, (value,), place)
         self._writes[id(owner)] = (weakref.ref(owner), self._now)
         self._note(target, value)
@@ -471,6 +491,13 @@ class Recorder(Observer):
             self._note(a, value, number)
         if node is not None:
             node.event = number
+
+    def created(self, x: Value) -> None:
+        """A tensor has been made of data."""
+        a = x._a
+        if type(a) is _ndarray and threading.get_ident() == self._thread:
+            key = id(a)
+            self._entered[key] = (weakref.ref(a, lambda _: self._entered.pop(key, None)), places.user_lines(2))
 
     def _edges(self, edges: Sequence[Any]) -> list[Edge]:
         """Where the gradients of operands go."""
@@ -526,6 +553,9 @@ class Recorder(Observer):
             entry = self._known.get(id(new))
             if entry is not None and entry[0]() is new:
                 self._incoming[id(target)] = entry[1]
+                owner = owner_of(target)
+                if owner is not target and owner.dtype == target.dtype and owner.flags.c_contiguous:
+                    self._ref(owner, "value")  # what it is a part of, as it was
 
     def changed(self, array: Any) -> None:
         """Memory is being written; what it holds is looked at when something is recorded next."""
@@ -699,6 +729,13 @@ class Recorder(Observer):
                 self._event(Returned, "gradient", (), (value,), place, run.number, leaf, self._edges((edge,))[0], position)
                 if type(a) is _ndarray:
                     self._note(a, value)
+
+
+def _steps(a: np.ndarray, owner: np.ndarray) -> tuple[Any, ...]:
+    """How an array is a view of its owner's memory, as `view_scatter` wants to be told."""
+    start = (a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // a.itemsize
+    strides = tuple(s // a.itemsize for s in a.strides)
+    return ((as_strided, (("shape", a.shape), ("strides", strides), ("offset", start))),)
 
 
 def _as_now(params: dict[str, Any]) -> dict[str, Any]:

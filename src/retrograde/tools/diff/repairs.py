@@ -21,10 +21,12 @@ from .align import Alignment
 from .events import ABSENT, Accumulate, Event, Operation, Update, WithParameters, Write
 from .explain import Explanation
 from .forward import CLEARED, CUT, START, Finding
+from .history import operands
+from .record import Record
 from .replay import Changes, Force
 from .results import GRADIENT, Result
 from .side import ARRANGING, Side
-from .values import apart, as_wide, is_telling, norm_of, orders
+from .values import apart, as_wide, is_telling, norm_of, orders, same_bits
 from .wide import FAILURES, wide_params, wider
 
 AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
@@ -32,12 +34,19 @@ AHEAD, NEAR, MANY, ENOUGH, MORE = 24, 8, 64, 2, 6
 that are tried, and how many values on end have to be A's for it: right behind the operations that differ, and further on."""
 
 
+Receivers = dict[int, tuple[int, int, int]]
+"""Values at which a gradient arrives in a pass -> that, the operation that makes the value, and which of its outputs it is."""
+
+END, ANOTHER, UNKNOWN = "end", "another difference", "unknown"
+"""What follows on values that are A's: nothing that is not; an operation that makes another value of what A has; other things."""
+
+
 class Repairs:
     """What follows from one finding about the records in an alignment."""
 
-    def __init__(self, alignment: Alignment, explanation: Explanation, known: int) -> None:
-        """known: how many values B's own record has; later ones stand for what was put in their place."""
-        self._known = known
+    def __init__(self, alignment: Alignment, explanation: Explanation, own: Record) -> None:
+        """own: B's own record; values that it does not have stand for what was put in their place."""
+        self._own, self._known = own, len(own.values)
         self.touched: set[tuple[Side, int]] = set()
         """The events that have been passed over."""
         self.loose = False
@@ -45,6 +54,7 @@ class Repairs:
         self.alignment, self.policy, self.a, self.b = alignment, alignment.policy, alignment.a, alignment.b
         self._explanation = explanation
         self._norms: dict[int, tuple[list[float], list[int]]] = {}
+        self._insides: dict[int, dict[int, list[tuple[float, np.ndarray]]]] = {}
         self._alike: dict[Any, list[int]] | None = None
 
     def after(self, finding: Finding, result: Result) -> Changes:
@@ -63,7 +73,9 @@ class Repairs:
         elif isinstance(x, Update) and isinstance(y, Update):
             self._steps(changes, x, y)
         elif x is not None and y is not None:
-            self._together(changes, *events)
+            self._before_steps(changes, x, y)
+            if changes.is_empty:
+                self._together(changes, *events)
         return changes
 
     def result(self, result: Result) -> Changes:
@@ -123,12 +135,19 @@ class Repairs:
 
     def _again(self, numbers: Sequence[tuple[Side, int]]) -> Iterator[tuple[int, ...]]:
         """These events, and those that are the same to each other at the same lines, here and between later backward passes."""
-        yield tuple(n for _, n in numbers)
         first = tuple(n for _, n in numbers)
+        yield first
+        within = [found.index(n) if n in (found := self._like(side, n, self._place(side, n))) else 0 for side, n in numbers]
         for p, q in [*self.alignment.passes, (len(self.a.passes), len(self.b.passes))]:
             lists = [self._like(side, n, side.of((p, q))) for side, n in numbers]
-            if len({len(found) for found in lists}) == 1:
-                yield from (entry for entry in zip(*lists) if entry != first)
+            times = min(map(len, lists))
+            if times and all(len(found) % times == 0 for found in lists):  # several times, maybe, in each round of a loop
+                strides = [len(found) // times for found in lists]
+                rounds = [at // k for at, k in zip(within, strides)]
+                for shift in range(-min(rounds), times - max(rounds)):
+                    entry = tuple(found[(i + shift) * k + at % k] for found, i, k, at in zip(lists, rounds, strides, within))
+                    if entry != first:
+                        yield entry
                 continue
             at = [found.index(n) if n in (found := self._like(side, n, self._place(side, n))) else -1 for side, n in numbers]
             if all(0 <= i < len(found) for i, found in zip(at, lists)):
@@ -223,11 +242,17 @@ class Repairs:
 
     def _arriving(self, changes: Changes, va: int, vb: int, place_a: int, place_b: int) -> bool:
         """Let the gradient that arrives at a value in a pass be A's."""
+        return self._hand_over(changes, *self._receivers(va, vb, place_a, place_b), vb, place_b)
+
+    def _receivers(self, va: int, vb: int, place_a: int, place_b: int) -> tuple[Receivers, Receivers]:
+        """Where gradients arrive at a value in a pass, in A and in B."""
         mine = self._receiving(self.a, self.a.members.get(self.a.own(va), [va]), place_a)
         theirs = self._receiving(self.b, self.a.there(va), place_b)
-        if vb not in theirs:
-            theirs = self._receiving(self.b, [vb], place_b)
-        if not mine or not theirs or self.a.values.size(va) != self.b.values.size(vb):
+        return mine, theirs if vb in theirs else self._receiving(self.b, [vb], place_b)
+
+    def _hand_over(self, changes: Changes, mine: Receivers, theirs: Receivers, vb: int, place_b: int) -> bool:
+        """Let the gradients that arrive in B be those that arrive in A."""
+        if not mine or not theirs or self.a.values.size(next(iter(mine))) != self.b.values.size(vb):
             return False
         if len(mine) == len(theirs):
             v = list(mine)[list(theirs).index(vb)]
@@ -241,10 +266,10 @@ class Repairs:
             changes.gradients.setdefault((place_b, operation, output), all_of_it)
         return True
 
-    def _receiving(self, side: Side, values: Sequence[int], place: int) -> dict[int, tuple[int, int, int]]:
+    def _receiving(self, side: Side, values: Sequence[int], place: int) -> Receivers:
         """Those of some values at which a gradient arrives in a pass, with that, and the operation and output; not one that is
         made of another."""
-        found: dict[int, tuple[int, int, int]] = {}
+        found: Receivers = {}
         for v in values:
             n, output = side.output(v)
             g = side.cotangents.get((place, n, output))
@@ -255,7 +280,7 @@ class Repairs:
     def _leaf(self, changes: Changes, i: int, j: int) -> None:
         """Let what arrives at a leaf be A's, in all passes."""
         order = self._order(self.a.record.leaves[i].value, self.b.record.leaves[j].value)
-        for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, [])):
+        for m, n in self.alignment.facing_gradients(self.a.gradients().get(i, []), self.b.gradients().get(j, []), (i, j)):
             if min(m, n) >= 0:
                 x, y = self.a.record.events[m], self.b.record.events[n]
                 if isinstance(y, Accumulate):
@@ -285,22 +310,44 @@ class Repairs:
             if given is None or have is None or given.dtype.kind != have.dtype.kind or tried >= MANY:
                 continue
             for order in self._arrangements(given, have, not m and not n and x.name == y.name):
-                put = given if order is None else given.transpose(order)
+                put = (given if order is None else given.transpose(order)).astype(have.dtype, copy=False)
                 if put.size == have.size:
                     put = put.reshape(have.shape)
                     if given.size > 1 and apart(as_wide(put), as_wide(have), self.policy.put).relative <= self.policy.put:
                         continue
                 tried += 1
-                run, to_the_end = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                run, ends, last = self._goes_on(ea, eb, later, nb, ib, is_operand, put)
+                way = (na, ia), v, (nb, ib), is_operand, order
                 if run > best[0]:
-                    best = run, ((na, ia), v, (nb, ib), is_operand, order)
-                if run >= (ENOUGH if n == 0 and nb == eb else MORE) or (run and to_the_end):
-                    return self._of_one_kind(ea, eb, na, nb) or best[1]
+                    best = run, way
+                enough = ENOUGH if n == 0 and nb == eb else MORE
+                if ends == ANOTHER:
+                    enough = self._evidence(ea, eb, (na, ia), (nb, ib, is_operand), last)
+                if run >= enough or (run and ends == END):
+                    return self._of_one_kind(ea, eb, na, nb) or (best[1] if run else way)
         if best[1] is None and x.outs and y.outs and self.a.values.size(x.outs[0]) == self.b.values.size(y.outs[0]) and (
-            x.name == y.name or not later
+            x.name == y.name or not any(v in self.b.consumers for v in y.outs)
         ):  # fmt: skip
             return (ea, 0), x.outs[0], (eb, 0), False, self._order(x.outs[0], y.outs[0])
         return best[1]
+
+    def _evidence(self, ea: int, eb: int, source: tuple[int, int], place: tuple[int, int, bool], last: int) -> int:
+        """How many values have to be A's before an operation of B (`last`) that differs by itself, for that to be another
+        mistake: fewer where one program has one operation more than the other, and goes on at another line."""
+        if source == (ea, 0) and place == (eb, 0, False):
+            alike = self.a.events[ea].name == self.b.events[eb].name
+            return 1 if alike or not self.b.same_line(eb, last) else ENOUGH
+        if (source[1] >= 0) != place[2] or (place[0] != eb if place[2] else source[0] != ea):
+            return ENOUGH
+        side, more, other, end = (self.a, ea, eb, source[0]) if place[2] else (self.b, eb, ea, place[0])
+        read = self.b.events[eb].ins[place[1]] if place[2] else self.a.events[ea].ins[-1 - source[1]]
+        chain = self._chain(side, more, end)
+        following = self._explanation.one_more(side, more, other, read, end) if chain else -1
+        if following < 0 or not all(side.same_line(more, n) for n in chain):
+            return ENOUGH
+        if not side.same_line(more, following):
+            return 0 if last == (other if side.is_a else following) else 1
+        return ENOUGH if self.b.same_line(eb, last) else 1
 
     def _of_one_kind(self, ea: int, eb: int, na: int, nb: int) -> tuple[tuple[int, int], int, tuple[int, int], bool, Any] | None:
         """The results of two operations, where the next ones correspond to each other as these do: all differ by themselves."""
@@ -364,8 +411,8 @@ class Repairs:
 
     def _goes_on(
         self, ea: int, eb: int, later: Sequence[int], nb: int, ib: int, is_operand: bool, put: np.ndarray
-    ) -> tuple[int, bool]:  # fmt: skip
-        """How many of the next values on end are A's if one is given, and whether none follows that is not."""
+    ) -> tuple[int, str, int]:  # fmt: skip
+        """How many of the next values on end are A's if one is given, what follows then, and at which event."""
         widened = self.alignment.widened
         new: dict[int, np.ndarray] = {}
         run = 0
@@ -381,13 +428,13 @@ class Repairs:
                     new[e.outs[0]] = new[e.ins[1]]
                 continue
             if not isinstance(e, Operation):
-                return run, False
+                return run, UNKNOWN, n
             prim, params = self.b.record.primitive(e.name), e.given
             arrays = [None if v == ABSENT else new.get(v, self.b.values.array(v)) for v in e.ins]
             if n == nb:
                 arrays[ib] = put
             if prim is None or any(a is None and v != ABSENT for a, v in zip(arrays, e.ins)) or params is None:
-                return run, False
+                return run, UNKNOWN, n
             if widened:
                 arrays = [None if a is None else a.astype(wider(a.dtype), copy=False) for a in arrays]
                 params = wide_params(params)
@@ -395,15 +442,24 @@ class Repairs:
                 with np.errstate(all="ignore"):
                     out = prim.numpy_kernel(*arrays, **params)
             except FAILURES:
-                return run, False
+                return run, UNKNOWN, n
             for v, array in zip(e.outs, map(np.asarray, out if type(out) is tuple else (out,))):
                 new[v] = array
-                if e.name in ARRANGING or not is_telling(array):
+                if e.name in ARRANGING or array.dtype.kind not in "fc" or not is_telling(array):
+                    continue
+                if any(x is not None and same_bits(x, array) for x in arrays):  # it changes nothing here, which proves nothing
                     continue
                 if not self._is_in_a(array, ea):
-                    return run, False
+                    fed = all(v == ABSENT or v in new or self.b.matched(v) or self._comes_of(v, eb) for v in e.ins)
+                    return run, ANOTHER if fed else UNKNOWN, n
                 run += 1
-        return run, True
+        return run, END, eb
+
+    def _comes_of(self, value: int, eb: int) -> bool:
+        """Whether a value of B is made by what differs there, at another time."""
+        y = self.b.events[eb]
+        region = self._explanation.region(self.b, value)
+        return any((e.name, e.file, e.line) == (y.name, y.file, y.line) for e in (self.b.events[n] for n in region))
 
     def _is_in_a(self, array: np.ndarray, ea: int) -> bool:
         """Whether A computes an array behind an event."""
@@ -421,30 +477,49 @@ class Repairs:
                 entries.sort()
                 self._norms[size] = [norm for norm, _ in entries], [v for _, v in entries]
         norms, numbers = self._norms.get(array.size, ([], []))
-        norm = norm_of(as_wide(array))
-        rtol = self.policy.met / 2
-        low, high = bisect.bisect_left(norms, norm * (1 - rtol)), bisect.bisect_right(norms, norm * (1 + rtol))
+        wide = as_wide(array)
+        norm, met = norm_of(wide), self.policy.met
+        low, high = bisect.bisect_left(norms, norm * (1 - met / 2)), bisect.bisect_right(norms, norm * (1 + met / 2))
         for v in numbers[low : min(high, low + 32)]:
             x = self.a.values.array(v)
-            if x is None or self.a.producer[v] < ea:
-                continue
-            if apart(as_wide(x), as_wide(array), self.policy.met).relative <= self.policy.met:
+            if x is not None and self.a.producer[v] >= ea and apart(as_wide(x), wide, met).relative <= met:
                 return True
-        return False
+        return any(
+            abs(norm - known) <= met * norm and apart(x, wide, met).relative <= met
+            for known, x in self._inside_a(ea).get(array.size, ())
+        )  # fmt: skip
+
+    def _inside_a(self, ea: int) -> dict[int, list[tuple[float, np.ndarray]]]:
+        """What A's next operations compute inside, where they do several things at once: by size, with the norms."""
+        found = self._insides.get(ea)
+        if found is None:
+            found = self._insides[ea] = {}
+            for n in self._later(self.a, ea, AHEAD):
+                for array in self._explanation.inside_of(self.a, n):
+                    found.setdefault(array.size, []).append((norm_of(array), array))
+        return found
 
     # ------------------------------------------------------------------------------------------ other kinds
 
     def _gradients(self, changes: Changes, va: int, vb: int, result: Result) -> None:
         """Let the gradient at a value be A's, in this pass and at the same line in later ones."""
-        place_a, place_b = result.places
-        if self._arriving(changes, va, vb, place_a, place_b):
-            (i, x), (j, y) = self.a.output(va), self.b.output(vb)
-            for p, q in self._again([(self.a, i), (self.b, j)]):
-                if p > i and q > j:
-                    self._arriving(changes, self.a.events[p].outs[x], self.b.events[q].outs[y],
-                                   self._place(self.a, p), self._place(self.b, q))  # fmt: skip
-        elif min(result.leaf) >= 0 and result.known is not None:
-            self._leaf(changes, *result.leaf)
+        mine, theirs = self._receivers(va, vb, *result.places)
+        if not self._hand_over(changes, mine, theirs, vb, result.places[1]):
+            if min(result.leaf) >= 0 and result.known is not None:
+                self._leaf(changes, *result.leaf)
+            return
+        numbers = [(side, n) for side, found in ((self.a, mine), (self.b, theirs)) for _, n, _ in found.values()]
+        self.touched.update(numbers)
+        for again in self._again(numbers):
+            places = self._place(self.a, again[0]), self._place(self.b, again[-1])
+            later: list[Receivers] = [{}, {}]
+            for (side, _), n, (_, _, output) in zip(numbers, again, (*mine.values(), *theirs.values())):
+                g = side.cotangents.get((side.of(places), n, output))
+                if g is not None:
+                    side.of(later)[side.events[n].outs[output]] = (g, n, output)
+            if len(later[1]) == len(theirs) and places > result.places:
+                at = list(theirs).index(vb)
+                self._hand_over(changes, later[0], later[1], list(later[1])[at], places[1])
 
     def _clearings(self, changes: Changes) -> None:
         """Let gradients be added to what was there before where A does that."""
@@ -463,11 +538,30 @@ class Repairs:
             if any((type(e), e.name, e.line) != (type(f), f.name, f.line) for e, f in ((mine, x), (theirs, y))):
                 continue
             order = self._order(mine.ins[0], theirs.ins[0])
-            where = [(theirs.ins[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
+            read = self._own.events[n].ins
+            where = [(read[i], mine.ins[i]) for i in (0, 1) if not i or vb not in self.alignment.noise]
             outs = zip(mine.outs, theirs.outs) if mine.name == theirs.name else ((va, vb),)
             for k, (p, q) in enumerate(outs):
                 if self.a.values.size(p) == self.b.values.size(q):
                     changes.results[n, k] = Force(p, order if len(self.a.values.shape(p)) > 1 else None, where)
+
+    def _before_steps(self, changes: Changes, x: Event, y: Event) -> None:
+        """Let an optimiser's steps follow A's gradients, where one line is all that makes something of them before, and they
+        begin with the same."""
+        of_a, of_b = self.a.gradients(), self.b.gradients()
+        for i, j in self.alignment.leaves.pairs:
+            left, right = self.a.changes[0].get(i, []), self.b.changes[0].get(j, [])
+            for va, vb in zip(left, right) if len(left) == len(right) else ():
+                m, n = self.a.producer[va], self.b.producer[vb]
+                mine, theirs = self.a.events[m], self.b.events[n]
+                if not (isinstance(mine, Update) and isinstance(theirs, Update)):
+                    continue
+                lines = [_lines_to(side, e.ins[1]) for side, e in ((self.a, mine), (self.b, theirs))]
+                raw = [next((g for g in reversed(of) if g < at), -1) for of, at in ((of_a.get(i, []), m), (of_b.get(j, []), n))]
+                if min(raw) < 0 or lines[0] - {(x.file, x.line)} or lines[1] != {(y.file, y.line)}:
+                    continue
+                where = [(self.b.made(raw[1]), self.a.made(raw[0]))]
+                changes.operands[n, 1] = Force(mine.ins[1], self._order(mine.ins[1], theirs.ins[1]), where)
 
     def _drive(self, changes: Changes, i: int, j: int) -> None:
         """Let B read A's parameter wherever it reads its own: nothing changes that as in A."""
@@ -482,3 +576,19 @@ class Repairs:
                 if isinstance(self.b.events[n], Operation) and facing.get(place, -1) > 0:
                     now = self.a.value_at(mine, self.a.end(facing[place]))
                     changes.operands[n, position] = Force(now, order)
+
+
+def _lines_to(side: Side, value: int) -> set[tuple[int, int]]:
+    """The lines that make a value of gradients."""
+    found: set[tuple[int, int]] = set()
+    stack, seen = [value], set[int]()
+    while stack:
+        number = side.producer.get(stack.pop(), -1)
+        if number < 0 or number in seen:
+            continue
+        seen.add(number)
+        e = side.events[number]
+        if isinstance(e, (Operation, Write)):
+            found.add((e.file, e.line))
+            stack += operands(e)
+    return found

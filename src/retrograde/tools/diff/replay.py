@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from .record import Kept, Record, dtype_named, name_of, same_bits
 from .values import Values, apart, as_wide
 from .wide import FAILURES, rules, wide_option, wide_params, wider
 
+E = TypeVar("E", Operation, Update)
+
 
 @dataclass
 class Force:
@@ -50,7 +52,8 @@ class Force:
     order: tuple[int, ...] | None = None
     """The order in which its axes are taken, if it lies otherwise there."""
     where: Sequence[tuple[int, int]] = ()
-    """It is put there only where these values (of this record, as computed anew) are those of the other program."""
+    """It is put there only where these values (of this record, as computed anew, or what is read in their place) are those of the
+    other program."""
     more: Sequence[int] = ()
     """Values that are added to it."""
 
@@ -135,9 +138,9 @@ class Replay:
     def _event(self, number: int, e: Event) -> None:
         match e:
             case Operation():
-                self._operation(number, e)
+                self._operation(number, self._fed(number, e))
             case Update():
-                self._update(e)
+                self._update(self._fed(number, e))
             case Write() | Reread():
                 self._write(e)
             case Pass():
@@ -155,12 +158,14 @@ class Replay:
                 self._ended.add(e.run)
         for output, value in enumerate(e.outs):
             force = self._changes.results.get((number, output))
-            if force is not None and self._holds(force) and self._force(value, force):
+            if force is not None and self._holds(force, number) and self._force(value, force):
                 self.assumed[value] = force.value
         self._made.update(e.outs)
 
-    def _holds(self, force: Force) -> bool:
-        for value, known in force.where:
+    def _holds(self, force: Force, number: int) -> bool:
+        read = dict(zip(self._original.events[number].ins, self._events[number].ins))
+        for own, known in force.where:
+            value = read.get(own, own)
             have, wanted = self.array(value), self._other.array(known)
             if have is None or wanted is None or have.size != wanted.size:
                 return False
@@ -197,28 +202,32 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------ forward
 
-    def _operation(self, number: int, e: Operation) -> None:
+    def _fed(self, number: int, e: E) -> E:
+        """An event with the operands that are put in the place of its own."""
         ins = list(e.ins)
         for position, value in enumerate(ins):
             force = self._changes.operands.get((number, position))
-            if force is not None and self._holds(force):
+            if force is not None and self._holds(force, number):
                 self._kept.append(self._kept[value])
                 if self._force(len(self._kept) - 1, force):
                     ins[position] = len(self._kept) - 1
                     self.assumed[ins[position]] = force.value
         if ins != list(e.ins):
             self._events[number] = e = replace(e, ins=ins)
+        return e
+
+    def _operation(self, number: int, e: Operation) -> None:
         other = self._changes.parameters.get(number)
         if other is not None:
             made = self._other.record.events[other]
             assert isinstance(made, Operation)
             self._events[number] = e = replace(e, params=made.params)
-        if not (self._everything or other is not None or any(v in self.new for v in ins)):
+        if not (self._everything or other is not None or any(v in self.new for v in e.ins)):
             return
         prim = self._original.primitive(e.name)
         if prim is None:
             return  # a user's function: what it computes inside has been recorded by itself
-        found = self._computed(e, prim, ins)
+        found = self._computed(e, prim, e.ins)
         for value, array in zip(e.outs, found or ()):
             self._put(value, array)
 

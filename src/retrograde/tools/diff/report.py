@@ -172,7 +172,10 @@ def _differences(differences: Sequence[Difference], answer: Answer) -> Renderabl
         what = " / ".join(dict.fromkeys(step.what for step in (one.a, one.b) if step is not None))
         times = f" ({one.times} times)" if one.times > 1 else ""
         alone = "" if one.alone is None else _relative(one.alone)
-        table.add_row(factor, *map(escape, lines), escape(f"{one.reason}: {what}{times}"), alone)
+        files = answer.file_a, answer.file_b
+        also = [" / ".join(_where(at, file) for at, file in zip(places, files) if at is not None) for places in one.also]
+        more = f"; the same at {', '.join(also)}" if also else ""
+        table.add_row(factor, *map(escape, lines), escape(f"{one.reason}: {what}{times}{more}"), alone)
     shown = next((one.contributes_to for one in differences if one.contributes_to), "")
     title = "All differences, each after the ones before it were mended"
     about = f"×: how many times as much {shown} differs with it than without it; alone: by how much with all others mended"

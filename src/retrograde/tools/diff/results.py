@@ -115,8 +115,10 @@ def _facing(
 ) -> list[tuple[int, int]]:
     """The events at which gradients of two leaves are known that belong together; -1 for a program that has none."""
     left, right = (gradients.get(n, []) for n, gradients in zip(leaf, of))
-    pairs = alignment.facing_gradients(left, right)
-    if left and right and (len(left) != len(right) or any(-1 in pair for pair in pairs)):
+    pairs = alignment.facing_gradients(left, right, leaf)
+    if left and right and (len(left) != len(right) or any(-1 in pair for pair in pairs)) and (
+        not alignment.before_steps(left, right, leaf)
+    ):  # fmt: skip
         if not alignment.all_passes:
             if alignment.agree(alignment.a.made(left[-1]), alignment.b.made(right[-1])):
                 pairs = [(left[-1], right[-1])]
@@ -128,8 +130,18 @@ def _facing(
                 notes.append(f"not every pass gives a gradient of {leaf_name(alignment.a, leaf[0])} in both programs")
             pairs = [pair for pair in pairs if -1 not in pair]
     return [pair for pair in pairs if not any(
-        side.of(pair) >= 0 > side.other.of(pair) and _on_the_way(side, side.of(pair)) for side in alignment.sides
+        side.of(pair) >= 0 > side.other.of(pair)
+        and (_on_the_way(side, side.of(pair)) or _not_wanted(alignment, side, side.of(pair), leaf))
+        for side in alignment.sides
     )]  # fmt: skip
+
+
+def _not_wanted(alignment: Alignment, side: Side, number: int, leaf: tuple[int, int]) -> bool:
+    """Whether a gradient is cleared before anything reads it, and the other program has frozen the parameter in that pass."""
+    if number not in side.unread:
+        return False
+    place = next((side.other.of(pair) for pair in alignment.passes if side.of(pair) == side.place(number)), -1)
+    return place >= 0 and side.other.is_frozen(side.other.of(leaf), place)
 
 
 def _on_the_way(side: Side, number: int) -> bool:

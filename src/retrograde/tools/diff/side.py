@@ -30,7 +30,7 @@ T = TypeVar("T")
 LAYOUT_ONLY = frozenset(("transpose", "reshape", "copy", "broadcast_to", "cast", "view_scatter"))
 """Operations that leave what the elements are as it was."""
 
-ARRANGING = LAYOUT_ONLY | {"getitem"}
+ARRANGING = (LAYOUT_ONLY | {"getitem"}) - {"view_scatter"}
 """Operations that compute nothing: they say which elements, and in which order."""
 
 
@@ -247,6 +247,14 @@ class Side:
         """The gradient that arrives at an operation's result in a backward pass; ABSENT where none does."""
         number, output = self.output(value)
         return self.cotangents.get((place, number, output), ABSENT) if self.operation(number) is not None else ABSENT
+
+    def is_frozen(self, leaf: int, place: int) -> bool:
+        """Whether a leaf is read for a backward pass, and by nothing that would give it a gradient."""
+        begun, end = self.passes[place - 1] if place else -1, self.passes[place]
+        value = self.value_at(self.record.leaves[leaf].value, end)
+        reads = [e.carries[position] for n, position in self.consumers.get(value, ())
+                 if begun < n < end and isinstance(e := self.events[n], Operation)]  # fmt: skip
+        return bool(reads) and not any(reads)
 
     def summed(self, leaf: int, place: int) -> float:
         """The norm of the largest gradient at an operation that reads a leaf, in a backward pass."""

@@ -77,15 +77,16 @@ class Twins:
         if a.dtype not in _WIDER:
             return a
         owner = owner_of(a)
-        if owner.dtype not in _WIDER or not _in_a_row(owner).flags.c_contiguous:
+        numbers = owner if owner.dtype in _WIDER or owner.itemsize != a.itemsize else owner.view(a.dtype)  # made bit by bit
+        if numbers.dtype not in _WIDER or not _in_a_row(owner).flags.c_contiguous:
             return a.astype(wider(a.dtype))
-        twin = self._twin(a) or self._made(owner)
+        twin = self._twin(a) or self._made(owner, numbers)
         return _seen_as(a, owner, twin.memory)
 
-    def _made(self, owner: np.ndarray) -> _Twin:
+    def _made(self, owner: np.ndarray, numbers: np.ndarray) -> _Twin:
         key = id(owner)
-        number = _number(owner) if owner.ndim == 0 else None
-        memory = owner.astype(wider(owner.dtype)) if number is None else np.array(number, wider(owner.dtype))
+        number = _number(numbers) if numbers.ndim == 0 else None
+        memory = numbers.astype(wider(numbers.dtype)) if number is None else np.array(number, wider(numbers.dtype))
 
         def forget(_: Any) -> None:
             self._kept.pop(key, None)

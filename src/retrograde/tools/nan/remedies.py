@@ -124,10 +124,21 @@ def _ends(made: Made) -> str:
             "at or beyond the end of what it is defined on, where value or derivative is not finite: clamp the operand a little "
             "inside, e.g. to [-1 + 1e-6, 1 - 1e-6]"
         )
-    if made.operation == "atan2" and made.phase == BACKWARD:
+    if made.operation in ("atan2", "atan2_undefined") and made.phase == BACKWARD:
         return "the angle of (0, 0) has no derivative: add a small number to one of the operands there"
     if made.operation in ("lgamma", "digamma", "polygamma", "zeta", "multigammaln"):
         return "a pole of the function (0 and the negative integers): keep the operand away from it"
+    return ""
+
+
+def _repeated(made: Made) -> str:
+    if made.operation in ("eigh", "eig", "svd", "schur") and made.phase == BACKWARD:
+        return (
+            "two eigenvalues (or singular values) are equal, so their vectors have no derivative: use the values alone, which "
+            "have one, or separate them with a small diagonal of different numbers"
+        )
+    if made.operation in ("qr", "inv", "solve", "solve_triangular", "cholesky", "lu", "lu_factor", "slogdet", "det"):
+        return "a matrix that is singular, or nearly so: add a small multiple of the identity"
     return ""
 
 
@@ -174,6 +185,6 @@ def _overflow(made: Made) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    _given, _empty, _root_at_zero, _root_of_negative, _log, _division, _norm, _exp, _softmax, _ends, _zero_times_infinity, _step,
-    _overflow,
+    _given, _empty, _root_at_zero, _root_of_negative, _log, _division, _norm, _exp, _softmax, _ends, _repeated,
+    _zero_times_infinity, _step, _overflow,
 )  # fmt: skip

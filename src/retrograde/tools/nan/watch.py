@@ -120,7 +120,7 @@ class Watch(Observer):
             return
         place = None
         if node is not None:
-            place = places.user_line(2)
+            place = self._place()
             self.recorded(node, place)
         parts = results if type(results) in (tuple, list) else (results,)
         arrays = [inside(y)[0] for y in parts]
@@ -137,11 +137,9 @@ class Watch(Observer):
                 continue
             parents = [self._used(self._how(x)) for x in operands if x is not None and not is_finite(x)]
             phase = FORWARD
-            place = place or places.user_line(2)
+            place = place or self._place()
             if self._pulling is not None:  # a rule that is recorded itself, or user code in a backward pass
                 phase = BACKWARD
-                if place == self._call:
-                    place = self._pulling[0]
                 if self._pulling[1] is not None and not parents:
                     parents = [self._pulling[1]]
             nan = bool(np.isnan(a).any())
@@ -152,6 +150,11 @@ class Watch(Observer):
             self._left_over(made)
             if node is not None:
                 self._nodes[node][1][i] = made
+
+    def _place(self) -> Place:
+        """The user's line of an operation; of one in a rule that is recorded itself, that of the operation whose rule it is."""
+        place = places.user_line(3)
+        return self._pulling[0] if self._pulling is not None and place == self._call else place
 
     def _left_over(self, made: Made) -> None:
         if not made.given and len(self._left) < LEFT:

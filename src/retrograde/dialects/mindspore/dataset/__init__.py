@@ -21,7 +21,12 @@ from .._paths import offer_paths
 
 
 def zip(datasets: Any) -> Dataset:
-    """The columns of several datasets beside one another, as long as the shortest."""
+    """The columns of several datasets beside one another, as long as the shortest. Raises TypeError for no tuple of
+    datasets, ValueError for fewer than two."""
+    if not isinstance(datasets, tuple) or not all(isinstance(d, Dataset) for d in datasets):
+        raise TypeError(f"zip: wanted a tuple of datasets, got {datasets!r}")
+    if len(datasets) < 2:
+        raise ValueError("zip: wanted two datasets or more")
     return datasets[0].zip(tuple(datasets[1:]))
 
 

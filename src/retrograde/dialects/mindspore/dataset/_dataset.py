@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ....backend.canonical import canonical
+from ..._shared.checks import check
 from .._tensor import Tensor, from_array
 from .config import generator
 
@@ -140,11 +141,9 @@ class Dataset:
         function of the lists of the columns' values and a BatchInfo that gives the lists to join.
         """
         if not callable(batch_size):
-            if not isinstance(batch_size, int) or isinstance(batch_size, bool):
-                raise TypeError(f"batch: batch_size must be an int or a function, got {type(batch_size).__name__}")
+            check("batch", "batch_size: int", locals())
             _count("batch", "batch_size", batch_size, 1)
-        if not isinstance(drop_remainder, bool):
-            raise TypeError(f"batch: drop_remainder must be a bool, got {type(drop_remainder).__name__}")
+        check("batch", "drop_remainder: bool", locals())
         return _Batch(self, batch_size, drop_remainder, per_batch_map, input_columns, output_columns)
 
     def padded_batch(
@@ -173,8 +172,7 @@ class Dataset:
 
     def filter(self, predicate: Callable[..., Any], input_columns: Any = None, num_parallel_workers: Any = None) -> Dataset:
         """The rows for which a function of the columns is true."""
-        if not callable(predicate):
-            raise TypeError(f"filter: predicate must be a function, got {type(predicate).__name__}")
+        check("filter", "predicate: function", locals())
         columns = self._names if input_columns is None else named_columns("filter", input_columns)
         return _Rows(self, lambda rows: (r for r in rows if bool(predicate(*_picked("filter", self, r, columns)))))
 
@@ -260,6 +258,8 @@ class Dataset:
         made = [func(*row) for row in self.create_tuple_iterator(num_epochs=1)]
         if not made:
             raise ValueError("flat_map: there are no rows")
+        if not isinstance(made[0], Dataset):
+            raise TypeError(f"flat_map: the function must give a dataset, got {type(made[0]).__name__}")
         return made[0] if len(made) == 1 else made[0].concat(made[1:])
 
 

@@ -1,6 +1,7 @@
 """Transforms of images (height, width, channels) as functions: the first parameter is the image, the others the constructor's.
 
-Bytes come out as MindSpore's to one step, since it computes in fixed point (AdjustHue: to six).
+Bytes come out as MindSpore's to one step, since it computes in fixed point (AdjustHue: to six). Images are resized by the nearest
+or linearly.
 """
 
 from __future__ import annotations
@@ -15,11 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from . import vision
+from ....core.value import Value
+from ....ops import resample as rs
 from .config import generator
 
 STEPS: dict[str, type] = {}
 """The classes by name."""
+
+
+class Inter(IntEnum):
+    """How `Resize` finds values between the elements."""
+
+    NEAREST = 0
+    ANTIALIAS = 1
+    BILINEAR = LINEAR = 2
+    BICUBIC = CUBIC = 3
+    AREA = 4
+    PILCUBIC = 5
 
 
 class SliceMode(IntEnum):
@@ -36,6 +49,32 @@ _MODES = {
     )) for name in names.split()
 }  # fmt: skip
 ConvertMode = IntEnum("ConvertMode", {f"COLOR_{name}": number for name, number in _MODES.items()})  # type: ignore[misc]
+
+
+def _image(op: str, x: Any, ranks: tuple[int, ...] = (2, 3)) -> np.ndarray:
+    """An image as an array; raises TypeError for anything else, RuntimeError for another number of axes."""
+    if not isinstance(x, (np.ndarray, Value)):
+        raise TypeError(f"{op}: wanted an image as a NumPy array, got {type(x).__name__}")
+    a = np.asarray(x)
+    if a.ndim not in ranks:
+        raise RuntimeError(f"{op}: an image has {' or '.join(map(str, ranks))} axes, got shape {a.shape}")
+    return a
+
+
+def _sizes(op: str, name: str, value: Any, least: int = 1) -> tuple[int, int]:
+    """A height and a width, from an int for both or a pair; raises TypeError or ValueError."""
+    given = (value, value) if isinstance(value, int) else value
+    if not isinstance(given, (tuple, list)) or len(given) != 2 or not all(isinstance(n, int) for n in given):
+        raise TypeError(f"{op}: {name} must be an int or two of them, got {value!r}")
+    if min(given) < least:
+        raise ValueError(f"{op}: {name} must be {least} or more, got {value!r}")
+    return given[0], given[1]
+
+
+def _number(op: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{op}: {name} must be a number, got {type(value).__name__}")
+    return float(value)
 
 
 def _step(f: Callable[..., Any], check: Callable[..., Any] | None = None, ranks: tuple[int, ...] = (2, 3)) -> Callable[..., Any]:
@@ -55,9 +94,9 @@ def _step(f: Callable[..., Any], check: Callable[..., Any] | None = None, ranks:
         self._options = {**({"draw": generator()} if draws else {}), **bound.arguments}
 
     def __call__(self: Any, x: Any) -> Any:
-        return f(vision._image(name, x, ranks), **self._options)
+        return f(_image(name, x, ranks), **self._options)
 
-    body = {"__init__": __init__, "__call__": __call__, "__doc__": f.__doc__, "__module__": vision.__name__,
+    body = {"__init__": __init__, "__call__": __call__, "__doc__": f.__doc__, "__module__": f"{__package__}.vision",
             "__signature__": signature, "__qualname__": name}  # fmt: skip
     STEPS[name] = type(name, (), body)
     return f
@@ -105,6 +144,15 @@ def _gray(image: np.ndarray) -> np.ndarray:
     return (0.299 * r + 0.587 * g + 0.114 * b).astype(image.dtype)  # type: ignore[no-any-return]
 
 
+def _padded(a: np.ndarray, around: Sequence[int], fill: Any) -> np.ndarray:
+    """An image with elements of one value added left, above, right and below."""
+    left, top, right, bottom = around
+    out = np.empty((a.shape[0] + top + bottom, a.shape[1] + left + right, *a.shape[2:]), a.dtype)
+    out[...] = fill
+    out[top : top + a.shape[0], left : left + a.shape[1]] = a
+    return out
+
+
 def _blended(image: np.ndarray, other: Any, factor: float) -> np.ndarray:
     return _as(image * float(factor) + other * (1 - float(factor)), image)
 
@@ -116,6 +164,61 @@ def _of_bytes(image: np.ndarray, table: Callable[[np.ndarray], np.ndarray]) -> n
     channels = image.reshape(*image.shape[:2], -1)
     found = [table(np.bincount(c.ravel(), minlength=256))[c] for c in np.moveaxis(channels, -1, 0)]
     return np.stack(found, -1).astype(np.uint8).reshape(image.shape)
+
+
+# ------------------------------------------------------------------------------------------ scaling, flips
+
+
+@_checked(lambda rescale, shift: (_number("Rescale", "rescale", rescale), _number("Rescale", "shift", shift)))
+def Rescale(image: np.ndarray, rescale: float, shift: float) -> np.ndarray:
+    """Times a factor, plus a shift, in float32."""
+    return image.astype(np.float32) * np.float32(rescale) + np.float32(shift)
+
+
+def _moments(mean: Any, std: Any, is_hwc: Any) -> None:
+    if len(mean) != len(std):
+        raise ValueError(f"Normalize: mean and std must be as many, got {len(mean)} and {len(std)}")
+    if any(s <= 0 for s in std):
+        raise ValueError(f"Normalize: std must be above 0, got {std}")
+
+
+@_checked(_moments)
+def Normalize(image: np.ndarray, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True) -> np.ndarray:
+    """Each channel less its mean, divided by its deviation, in float32; raises ValueError for other numbers of them."""
+    middle, spread = (np.array(x, np.float32).reshape((-1,) if is_hwc else (-1, 1, 1)) for x in (mean, std))
+    return (image.astype(np.float32) - middle) / spread  # type: ignore[no-any-return]
+
+
+@_checked(lambda: None, (3,))
+def HWC2CHW(image: np.ndarray) -> np.ndarray:
+    """The channels first."""
+    return np.ascontiguousarray(image.transpose(2, 0, 1))
+
+
+@_checked(lambda output_type: np.dtype(getattr(output_type, "np", output_type)))
+def ToTensor(image: np.ndarray, output_type: Any = np.float32) -> np.ndarray:
+    """The channels first, and 0 to 255 as 0 to 1, in a dtype."""
+    a = image[:, :, None] if image.ndim == 2 else image
+    scaled = a.astype(np.float32) / np.float32(255) if a.dtype == np.uint8 else a
+    return np.ascontiguousarray(scaled.transpose(2, 0, 1)).astype(getattr(output_type, "np", output_type))
+
+
+@_step
+def HorizontalFlip(image: np.ndarray) -> np.ndarray:
+    """Left and right exchanged."""
+    return image[:, ::-1].copy()
+
+
+@_step
+def VerticalFlip(image: np.ndarray) -> np.ndarray:
+    """Top and bottom exchanged."""
+    return image[::-1].copy()
+
+
+@_step
+def Invert(image: np.ndarray) -> np.ndarray:
+    """255 less each element."""
+    return (255 - image).astype(image.dtype)
 
 
 # ------------------------------------------------------------------------------------------ colours
@@ -270,11 +373,99 @@ def ConvertColor(image: np.ndarray, convert_mode: Any) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ parts and sizes
 
 
+def _four(padding: Any, fill_value: Any = 0, padding_mode: Any = "constant", **_: Any) -> tuple[int, ...]:
+    """How much is added left, above, right and below."""
+    given = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,)
+    if len(given) not in (1, 2, 4) or not all(isinstance(n, int) and n >= 0 for n in given):
+        raise ValueError(f"Pad: padding must be one, two or four ints, none negative, got {padding!r}")
+    if padding_mode != "constant":
+        raise NotImplementedError(f"Pad: padding_mode {padding_mode!r} is not supported; there is 'constant'")
+    return given * (4 // len(given))
+
+
+@_checked(_four)
+def Pad(image: np.ndarray, padding: Any, fill_value: Any = 0, padding_mode: Any = "constant") -> np.ndarray:
+    """Elements of one value added at the borders: an int, a pair (left and right, top and bottom) or all four."""
+    return _padded(image, _four(padding), fill_value)
+
+
+def _part(op: str, image: np.ndarray, place: Sequence[int], size: Sequence[int]) -> np.ndarray:
+    """A part of an image; raises RuntimeError where it does not lie within."""
+    (top, left), (height, width) = place, size
+    if min(top, left) < 0 or top + height > image.shape[0] or left + width > image.shape[1]:
+        raise RuntimeError(f"{op}: an image of shape {image.shape} has no {height} by {width} from ({top}, {left}) on")
+    return image[top : top + height, left : left + width].copy()
+
+
+@_checked(lambda coordinates, size: (_sizes("Crop", "coordinates", tuple(coordinates), 0), _sizes("Crop", "size", size)))
+def Crop(image: np.ndarray, coordinates: Sequence[int], size: Any) -> np.ndarray:
+    """The part of a size that begins at (top, left); raises RuntimeError where the image ends before."""
+    return _part("Crop", image, coordinates, _sizes("Crop", "size", size))
+
+
+def _room(image: np.ndarray, height: int, width: int) -> tuple[int, int]:
+    """How many rows and columns an image lacks to a size."""
+    return max(height - image.shape[0], 0), max(width - image.shape[1], 0)
+
+
+@_checked(lambda size: _sizes("CenterCrop", "size", size))
+def CenterCrop(image: np.ndarray, size: Any) -> np.ndarray:
+    """The middle part of a size, with zeros around it where the image is smaller."""
+    height, width = _sizes("CenterCrop", "size", size)
+    down, across = _room(image, height, width)
+    a = _padded(image, (across // 2, down // 2, across - across // 2, down - down // 2), 0)
+    return _part("CenterCrop", a, ((a.shape[0] - height) // 2, (a.shape[1] - width) // 2), (height, width))
+
+
+def _cropping(size: Any, padding: Any, **_: Any) -> None:
+    _sizes("RandomCrop", "size", size)
+    if padding is not None:
+        _four(padding)
+
+
+@_checked(_cropping)
+def RandomCrop(
+    image: np.ndarray, draw: Any, size: Any, padding: Any = None, pad_if_needed: bool = False, fill_value: Any = 0
+) -> np.ndarray:
+    """A part of a size at a random place, of the image padded at its borders; raises RuntimeError where it is smaller."""
+    height, width = _sizes("RandomCrop", "size", size)
+    a = image if padding is None else _padded(image, _four(padding), fill_value)
+    if pad_if_needed:
+        down, across = _room(a, height, width)
+        a = _padded(a, (across, down) * 2, fill_value)
+    places = [range(n - m + 1) for n, m in zip(a.shape, (height, width))]
+    return _part("RandomCrop", a, [draw.randint(len(p)) if p else 0 for p in places], (height, width))
+
+
+def _resampling(size: Any, interpolation: Any) -> None:
+    _sizes("Resize", "size", size)
+    if interpolation not in (Inter.LINEAR, Inter.NEAREST):
+        raise NotImplementedError(f"Resize: {interpolation!r} is not supported; there are Inter.LINEAR and Inter.NEAREST")
+
+
+@_checked(_resampling)
+def Resize(image: np.ndarray, size: Any, interpolation: Inter = Inter.LINEAR) -> np.ndarray:
+    """Resampled to a size (height, width), or so that the shorter side has a length, linearly or by the nearest.
+
+    Raises NotImplementedError for other interpolations.
+    """
+    _resampling(size, interpolation)
+    height, width = _sizes("Resize", "size", size)
+    if isinstance(size, int):
+        height, width = (int(n * size / min(image.shape[:2])) for n in image.shape[:2])
+    kind = rs.LINEAR if interpolation == Inter.LINEAR else rs.NEAREST
+    planes = image.reshape(*image.shape[:2], -1).transpose(2, 0, 1).astype(np.float64)
+    maps = rs.Map(kind, image.shape[0], height), rs.Map(kind, image.shape[1], width)
+    found = np.asarray(rs.resample(planes, maps=maps))
+    if image.dtype.kind in "iu":
+        found = np.floor(found + 0.5)
+    return np.ascontiguousarray(found.transpose(1, 2, 0)).astype(image.dtype).reshape(height, width, *image.shape[2:])
+
+
 @_step
 def Erase(image: np.ndarray, top: int, left: int, height: int, width: int, value: Any = 0, inplace: bool = False) -> np.ndarray:
     """A rectangle of one value, or of one for each channel; raises RuntimeError where it does not lie within."""
-    if min(top, left) < 0 or top + height > image.shape[0] or left + width > image.shape[1]:
-        raise RuntimeError(f"Erase: {height} by {width} from ({top}, {left}) does not lie within {image.shape[:2]}")
+    _part("Erase", image, (top, left), (height, width))
     out = image if inplace else image.copy()
     out[top : top + height, left : left + width] = value
     return out
@@ -306,10 +497,19 @@ def GaussianBlur(image: np.ndarray, kernel_size: Any, sigma: Any = None) -> np.n
     return _as(out, image)
 
 
-@_step
-def LinearTransformation(image: np.ndarray, transformation_matrix: Any, mean_vector: Any) -> np.ndarray:
+def _square(transformation_matrix: Any, mean_vector: Any) -> None:
+    for name, a in (("transformation_matrix", transformation_matrix), ("mean_vector", mean_vector)):
+        if not isinstance(a, np.ndarray):
+            raise TypeError(f"LinearTransformation: {name} must be a NumPy array, got {type(a).__name__}")
+    shape = transformation_matrix.shape
+    if len(shape) != 2 or shape[0] != shape[1] or len(mean_vector) != shape[0]:
+        raise ValueError(f"LinearTransformation: wanted a square matrix and as many means, got {shape} and {mean_vector.shape}")
+
+
+@_checked(_square)
+def LinearTransformation(image: np.ndarray, transformation_matrix: np.ndarray, mean_vector: np.ndarray) -> np.ndarray:
     """All elements less means, times a matrix."""
-    matrix, mean = np.asarray(transformation_matrix), np.asarray(mean_vector)
+    matrix, mean = transformation_matrix, mean_vector
     if matrix.shape != (image.size, image.size) or mean.size != image.size:
         raise ValueError(f"LinearTransformation: {image.size} elements need a matrix of that size and as many means")
     return ((image.reshape(1, -1) - mean.reshape(1, -1)) @ matrix).reshape(image.shape)  # type: ignore[no-any-return]
@@ -320,7 +520,7 @@ def NormalizePad(
     image: np.ndarray, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
 ) -> np.ndarray:
     """Each channel less its mean over its deviation, and a channel of zeros."""
-    found = vision.Normalize(mean, std, is_hwc)(image)
+    found = Normalize(image, mean, std, is_hwc)
     return np.pad(found, [(0, int(axis == (2 if is_hwc else 0))) for axis in range(3)]).astype(dtype)
 
 
@@ -329,25 +529,23 @@ def PadToSize(
     image: np.ndarray, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Any = "constant"
 ) -> np.ndarray:
     """Padded to a height and a width, in the middle or from an offset on; raises RuntimeError where it does not fit."""
-    height, width = vision._sizes("PadToSize", "size", size)
+    height, width = _sizes("PadToSize", "size", size)
     down, across = height - image.shape[0], width - image.shape[1]
     top, left = (down // 2, across // 2) if offset is None else (offset, offset) if isinstance(offset, int) else offset
     if min(top, left) < 0 or down < top or across < left:
         raise RuntimeError(f"PadToSize: {image.shape[:2]} from ({top}, {left}) does not fit into {(height, width)}")
     if getattr(padding_mode, "value", padding_mode) != "constant":
         raise NotImplementedError(f"PadToSize: padding_mode {padding_mode!r} is not supported; there is 'constant'")
-    return vision._padded(image, left, top, across - left, down - top, fill_value)
+    return _padded(image, (left, top, across - left, down - top), fill_value)
 
 
 @_step
 def ResizedCrop(
-    image: np.ndarray, top: int, left: int, height: int, width: int, size: Any, interpolation: Any = vision.Inter.BILINEAR
+    image: np.ndarray, top: int, left: int, height: int, width: int, size: Any, interpolation: Any = Inter.BILINEAR
 ) -> np.ndarray:
     """A rectangle, resampled to a size."""
-    if min(top, left) < 0 or top + height > image.shape[0] or left + width > image.shape[1]:
-        raise RuntimeError(f"ResizedCrop: {height} by {width} from ({top}, {left}) does not lie within {image.shape[:2]}")
-    both = vision._sizes("ResizedCrop", "size", size)
-    return vision.Resize(both, interpolation)(image[top : top + height, left : left + width])
+    part = _part("ResizedCrop", image, (top, left), (height, width))
+    return Resize(part, _sizes("ResizedCrop", "size", size), interpolation)
 
 
 @_step
@@ -357,7 +555,7 @@ def SlicePatches(
     """Patches of one size, row by row."""
     parts = num_height, num_width
     if slice_mode == SliceMode.PAD:
-        image = vision._padded(image, 0, 0, -image.shape[1] % num_width, -image.shape[0] % num_height, fill_value)
+        image = _padded(image, (0, 0, -image.shape[1] % num_width, -image.shape[0] % num_height), fill_value)
     h, w = (n // k for n, k in zip(image.shape, parts))
     return tuple(image[i * h : i * h + h, j * w : j * w + w].copy() for i in range(num_height) for j in range(num_width))
 
@@ -372,9 +570,21 @@ def ToType(image: np.ndarray, data_type: Any) -> np.ndarray:
 
 
 @_checked(_probability)
+def RandomHorizontalFlip(image: np.ndarray, draw: Any, prob: float = 0.5) -> np.ndarray:
+    """Left and right exchanged with a probability."""
+    return HorizontalFlip(image) if draw.random_sample() < prob else image
+
+
+@_checked(_probability)
+def RandomVerticalFlip(image: np.ndarray, draw: Any, prob: float = 0.5) -> np.ndarray:
+    """Top and bottom exchanged with a probability."""
+    return VerticalFlip(image) if draw.random_sample() < prob else image
+
+
+@_checked(_probability)
 def RandomInvert(image: np.ndarray, draw: Any, prob: float = 0.5) -> np.ndarray:
     """Inverted with a probability."""
-    return vision.Invert()(image) if draw.random_sample() < prob else image
+    return Invert(image) if draw.random_sample() < prob else image
 
 
 @_checked(_probability)
@@ -446,7 +656,7 @@ def _rectangle(draw: Any, shape: Any, scale: Any, ratio: Any, attempts: int) -> 
 @_step
 def RandomResizedCrop(
     image: np.ndarray, draw: Any, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3 / 4, 4 / 3),
-    interpolation: Any = vision.Inter.BILINEAR, max_attempts: int = 10,
+    interpolation: Any = Inter.BILINEAR, max_attempts: int = 10,
 ) -> np.ndarray:  # fmt: skip
     """A random rectangle, resampled to a size; the middle where none is found."""
     found = _rectangle(draw, image.shape, scale, ratio, max_attempts)
@@ -486,7 +696,7 @@ def CutOut(image: np.ndarray, draw: Any, length: int, num_patches: int = 1, is_h
 @_step
 def RandomResize(image: np.ndarray, draw: Any, size: Any) -> np.ndarray:
     """Resampled to a size, linearly or by the nearest at random."""
-    return vision.Resize(size, (vision.Inter.LINEAR, vision.Inter.NEAREST)[draw.randint(2)])(image)
+    return Resize(image, size, (Inter.LINEAR, Inter.NEAREST)[draw.randint(2)])
 
 
 # ------------------------------------------------------------------------------------------ Pillow

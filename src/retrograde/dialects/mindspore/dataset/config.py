@@ -57,6 +57,10 @@ def get_num_parallel_workers() -> int:
 
 def set_prefetch_size(size: int) -> None:
     """Keep a queue size; there is no queue here."""
+    if not isinstance(size, int) or isinstance(size, bool):
+        raise TypeError(f"set_prefetch_size: wanted an int, got {type(size).__name__}")
+    if not 0 < size < 2**31:
+        raise ValueError(f"set_prefetch_size: wanted a number from 1 to before 2**31, got {size}")
     _settings["prefetch_size"] = size
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from ....ops import structural as st
 from ..._shared.registry import aliases, defined
-from .. import _creation, _matmul, _random, _reductions, _scans, _shape, _statistics
-from .._api import FUNCTIONS as _F
-from .._api import METHODS as _M
+from .. import (
+    _activations, _arithmetic, _binary, _conversion, _creation, _diagonals, _gather, _joining, _linalg, _matmul, _random,
+    _reductions, _scans, _shape, _sorting, _statistics, _unary,
+)  # fmt: skip
 from .._api import attributes, named
 from .._dtype import as_dtype, int64
 from .._generator import stream_of
@@ -20,33 +21,44 @@ from .._tensor import from_array
 
 Function = Callable[..., Any]
 
-# The same function under the same name.
-_SAME = """
-abs acos acosh addbmm addcdiv addcmul addmm addmv amax amin arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh
-asin asinh atan atan2 atanh bincount bitwise_and bitwise_not bitwise_or bitwise_xor bmm broadcast_to cdist ceil
-clamp clip clone cos cosh cross cummax diag diff divide einsum eq equal erf erfc erfinv exp exp2 expm1 eye flip
-float_power floor floor_divide fmod frac full_like gcd ge greater greater_equal gt histc imag inverse isclose isfinite
-isinf isnan isneginf le less less_equal linspace log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
-logical_or logical_xor logsumexp lt masked_select matmul maximum minimum mm mul mv nan_to_num ne neg negative
-nonzero not_equal ones ones_like outer permute polar pow prod ravel real reciprocal remainder reshape roll round rsqrt
-sigmoid sign sin sinc sinh sqrt square swapaxes t take tan tanh tile trace tril triu trunc unbind unsqueeze where xlogy
-zeros zeros_like unique_consecutive rand_like randint_like randn_like nansum all any sum mean full
-"""
-
-_functions: dict[str, Function] = {name: _F[name] for name in _SAME.split() if name in _F}
-_functions |= {name: _M[name] for name in ("add", "sub", "div", "max", "min", "dot", "allclose") if name in _M}
-_functions |= {
-    "count_nonzero": also_called(dim="axis")(_F["count_nonzero"]), "cummin": also_called(dim="axis")(_F["cummin"]),
-    "cat": also_called(dim="axis")(_F["cat"]), "concat": also_called(dim="axis")(_F["concat"]),
-    "stack": also_called(dim="axis")(_F["stack"]), "split": also_called(dim="axis")(_F["split"]),
-    "chunk": also_called(dim="axis")(_F["chunk"]), "narrow": also_called(dim="axis")(_F["narrow"]),
-    "amax": _F["amax"], "amin": _F["amin"], "index_add": _M["index_add"], "scatter_add": _M["scatter_add"],
-    "scatter": also_called(dim="axis")(_F["scatter"]), "gather": _F["gather_elements"],
-    "index_select": also_called(dim="axis")(_F["index_select"]), "hstack": _F["hstack"], "dstack": _F["dstack"],
-    "repeat_interleave": also_called(dim="axis")(_F["repeat_interleave"]), "select": _M["select"],
-    "squeeze": also_called(dim="axis")(_F["squeeze"]), "lerp": _F["lerp"], "argmax": _F["argmax"],
-    "cumsum": _F["cumsum"], "cumprod": _F["cumprod"], "topk": _F["topk"], "kthvalue": _M["kthvalue"],
-    "triangular_solve": _M["triangular_solve"], "searchsorted": _F["searchsorted"], "sub": _M["sub"],
+# What `ops` or tensors have under the same name.
+_functions: dict[str, Function] = {f.__name__: f for f in (
+    _arithmetic.absolute, _unary.acos, _unary.acosh, _matmul.addbmm, _binary.addcdiv, _binary.addcmul, _matmul.addmm,
+    _matmul.addmv, _creation.arange, _unary.arccos, _unary.arccosh, _unary.arcsin, _unary.arcsinh, _unary.arctan,
+    _unary.arctanh, _unary.asin, _unary.asinh, _unary.atan, _binary.atan2, _unary.atanh, _sorting.bincount,
+    _arithmetic.bitwise_and, _unary.bitwise_not, _arithmetic.bitwise_or, _arithmetic.bitwise_xor, _matmul.bmm,
+    _shape.broadcast_to, _statistics.cdist, _unary.ceil, _binary.clamp, _conversion.clone, _unary.cos, _unary.cosh,
+    _matmul.cross, _scans.cummax, _diagonals.diag, _scans.diff, _matmul.einsum, _arithmetic.equal, _unary.erf, _unary.erfc,
+    _unary.erfinv, _unary.exp, _unary.exp2, _unary.expm1, _creation.eye, _shape.flip, _binary.float_power, _unary.floor,
+    _binary.fmod, _unary.frac, _creation.full_like, _binary.gcd, _arithmetic.greater, _arithmetic.greater_equal,
+    _sorting.histc, _unary.imag, _linalg.inverse, _binary.isclose, _unary.isfinite, _unary.isinf, _unary.isnan,
+    _unary.isneginf, _arithmetic.less, _arithmetic.less_equal, _creation.linspace, _unary.log, _unary.log10, _unary.log1p,
+    _unary.log2, _binary.logaddexp, _binary.logaddexp2, _binary.logical_and, _arithmetic.logical_not, _binary.logical_or,
+    _binary.logical_xor, _reductions.logsumexp, _gather.masked_select, _arithmetic.matmul, _binary.maximum, _binary.minimum,
+    _matmul.mm, _binary.mul, _matmul.mv, _unary.nan_to_num, _arithmetic.neg, _gather.nonzero, _arithmetic.not_equal,
+    _creation.ones, _creation.ones_like, _matmul.outer, _shape.permute, _unary.polar, _arithmetic.pow, _reductions.prod,
+    _shape.ravel, _unary.real, _unary.reciprocal, _binary.remainder, _shape.reshape, _shape.roll, _unary.round,
+    _unary.rsqrt, _activations.sigmoid, _unary.sign, _unary.sin, _unary.sinc, _unary.sinh, _unary.sqrt, _unary.square,
+    _shape.swapaxes, _shape.t, _gather.take, _unary.tan, _unary.tanh, _shape.tile, _diagonals.trace, _diagonals.tril,
+    _diagonals.triu, _unary.trunc, _joining.unbind, _shape.unsqueeze, _gather.where, _binary.xlogy, _creation.zeros,
+    _creation.zeros_like, _sorting.unique_consecutive, _random.rand_like, _random.randint_like, _random.randn_like,
+    _reductions.nansum, _reductions.all, _reductions.any, _reductions.sum, _reductions.mean, _creation.full,
+    _arithmetic.add_ext, _arithmetic.sub_ext, _arithmetic.div_ext, _reductions.max_method, _reductions.min_method,
+    _matmul.dot, _binary.allclose,
+)} | {
+    "arctan2": _binary.atan2, "clip": _binary.clamp, "divide": _arithmetic.div_ext, "eq": _arithmetic.equal,
+    "floor_divide": _arithmetic.floor_div, "ge": _arithmetic.greater_equal, "gt": _arithmetic.greater,
+    "le": _arithmetic.less_equal, "lt": _arithmetic.less, "ne": _arithmetic.not_equal, "negative": _arithmetic.neg,
+    "index_add": _gather.index_add_method, "scatter_add": _gather.scatter_add_method, "gather": _gather.gather_elements,
+    "select": _gather.select_method,
+    **{f.__name__: f for f in (
+        _reductions.amax, _reductions.amin, _joining.hstack, _joining.dstack, _binary.lerp, _reductions.argmax, _scans.cumprod,
+        _sorting.kthvalue, _linalg.triangular_solve, _sorting.searchsorted,
+    )},
+    **{f.__name__: also_called(dim="axis")(f) for f in (
+        _reductions.count_nonzero, _scans.cummin, _joining.cat, _joining.concat, _joining.stack, _joining.split, _joining.chunk,
+        _joining.narrow, _gather.scatter, _gather.index_select, _shape.repeat_interleave, _shape.squeeze,
+    )},
 }  # fmt: skip
 
 
@@ -65,7 +77,7 @@ _row("flatten", lambda input, start_dim=0, end_dim=-1: _shape.flatten(input, sta
 _row("transpose", lambda input, dim0, dim1: _shape.swapaxes(input, dim0, dim1), "Two axes exchanged.")
 _row("meshgrid", lambda *tensors, indexing="ij": _shape.meshgrid(*tensors, indexing=indexing),
      "The coordinates of a grid, from those along each of its axes.")  # fmt: skip
-_row("softmax", lambda input, dim, *, dtype=None: _F["softmax"](input, dim, dtype=dtype),
+_row("softmax", lambda input, dim, *, dtype=None: _activations.softmax(input, dim, dtype=dtype),
      "exp(x) divided by its sum along an axis.")  # fmt: skip
 
 
@@ -86,7 +98,7 @@ def _ordered(name: str, at: int) -> Function:
     """Sorting with positions in int64."""
 
     def f(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-        values, positions = _F["sort"](input, dim, descending)
+        values, positions = _sorting.sort(input, dim, descending)
         return (values, to_dtype(positions, int64)) if name == "sort" else to_dtype(positions, int64)
 
     f.__name__ = name
@@ -100,7 +112,7 @@ _functions["sort"], _functions["argsort"] = _ordered("sort", 0), _ordered("argso
 @_export
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
     """The k greatest (or smallest) elements along an axis, and where they come from."""
-    values, at = _F["topk"](input, k, dim, largest, sorted)
+    values, at = _sorting.topk(input, k, dim, largest, sorted)
     return values, to_dtype(at, int64)
 
 
@@ -108,19 +120,20 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The median of all elements; along an axis the medians and their positions."""
     if dim is None:
-        return _F["median"](st.reshape(tensor_argument("median", input), shape=(-1,)), 0)[0]
-    return _F["median"](input, dim, keepdim)
+        return _sorting.median(st.reshape(tensor_argument("median", input), shape=(-1,)), 0)[0]
+    return _sorting.median(input, dim, keepdim)
 
 
-def _moment(name: str) -> Function:
+def _moment(moment: Function) -> None:
     def f(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
-        return _F[name](input, dim, correction, keepdim)
+        return moment(input, dim, correction, keepdim)
 
-    return defined(name, f, f"The `{name}` over axes, divided by the count less `correction`.")
+    name = moment.__name__
+    _row(name, f, f"The `{name}` over axes, divided by the count less `correction`.")
 
 
-for _name in ("var", "std", "var_mean", "std_mean"):
-    _functions[_name] = _moment(_name)
+for _f in (_reductions.var, _reductions.std, _reductions.var_mean, _reductions.std_mean):
+    _moment(_f)
 
 
 @_export
@@ -186,7 +199,7 @@ def randint(low: int, high: int, size: Any, *, generator: Any = None, dtype: Any
     return _random.randint(low, high, size, stream_of("randint", generator), dtype=dtype)
 
 
-_row("bernoulli", lambda input, *, generator=None: _M["bernoulli"](input, generator=generator),
+_row("bernoulli", lambda input, *, generator=None: _random.bernoulli_method(input, generator=generator),
      "1 with the probability that an element is, else 0.")  # fmt: skip
 
 
@@ -202,14 +215,14 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     return _random.normal(() if size is None else size, mean, std, stream_of("normal", generator))
 
 
-nonzero = _row("nonzero", lambda input, *, as_tuple=False: _F["nonzero"](input, as_tuple=as_tuple),
+nonzero = _row("nonzero", lambda input, *, as_tuple=False: _gather.nonzero(input, as_tuple=as_tuple),
      "The places of the elements that are not zero: one row each, or a vector per axis.")  # fmt: skip
 
 
 @_export
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """`input` where the condition is true, `other` elsewhere; of a condition alone the places where it is true."""
-    return nonzero(condition, as_tuple=True) if input is None else _F["where"](condition, input, other)
+    return nonzero(condition, as_tuple=True) if input is None else _gather.where(condition, input, other)
 
 
 _row("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _matmul.baddbmm(input, batch1, batch2, beta, alpha),
@@ -224,7 +237,7 @@ def diag(input: Any, diagonal: int = 0) -> Any:
     return native(tensor_argument("diag", input), diagonal)
 
 
-_row("fix", lambda input: _F["trunc"](input), "Rounded towards zero.")
+_row("fix", lambda input: _unary.trunc(input), "Rounded towards zero.")
 _row("item", lambda input: tensor_argument("item", input).item(), "The only element as a Python number.")
 _row("vdot", lambda input, other: _matmul.vecdot(input, other),
      "The sum of products of two vectors, the first conjugated.")  # fmt: skip
@@ -240,7 +253,9 @@ def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None) -> Any:
 
 _SECONDS = {
     "cummax": {"dim": "axis"}, "diff": {"dim": "axis"}, "isnan": {"tensor": "input"}, "permute": {"dims": "axis"},
-    "ones": {"size": "shape"}, "triangular_solve": {"b": "self"},
+    "ones": {"size": "shape"}, "triangular_solve": {"b": "self"}, "floor_divide": _arithmetic._XY,
+    "gather": {"x": "input"}, "float_power": {"other": "exponent"},
+    "div": _arithmetic._OF_DIVISION, "divide": _arithmetic._OF_DIVISION,
 }  # fmt: skip
 """Names of arguments that the functions of `mindspore.ops` do not have; the first is `input` in all of them here."""
 

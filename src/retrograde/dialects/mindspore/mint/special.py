@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._activations import log_softmax as _log_softmax
-from .._api import FUNCTIONS as _F
 from .._promote import to_dtype as _to_dtype
+from .._unary import erfc, exp2, expm1, log1p, round, sinc
 
-erfc, exp2, expm1, log1p, round, sinc = (_F[name] for name in ("erfc", "exp2", "expm1", "log1p", "round", "sinc"))
+__all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
 
 
 def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.value import Value, dtype_of
 from ....ops.structural import cast
-from ..._shared.module_hooks import BackwardHooks
+from ..._shared.module_hooks import BackwardHooks, after_forward, before_forward
 from .._custom import custom
 from .._recompute import recomputed
 
@@ -21,17 +21,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _constructed(cell, args, kwargs)
     output, done = None, False
     try:
-        for key, hook in list(hooks.forward_pre.items()):
-            if key in hooks.with_kwargs:
-                result = hook(cell, args, kwargs)
-                if result is not None:
-                    if not (isinstance(result, tuple) and len(result) == 2):
-                        raise RuntimeError("a forward pre-hook with kwargs returns None or a pair (args, kwargs)")
-                    args, kwargs = result
-            else:
-                result = hook(cell, args)
-                if result is not None:
-                    args = result if isinstance(result, tuple) else (result,)
+        args, kwargs = before_forward(cell, list(hooks.forward_pre.items()), hooks.with_kwargs, args, kwargs)
         backward = None
         if hooks.backward or hooks.backward_pre:
             pre, post = ([_checked(hook) for hook in table.values()] for table in (hooks.backward_pre, hooks.backward))
@@ -40,19 +30,14 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             wrapped = dict(zip(places, backward.wrap_inputs(tuple(args[i] for i in places))))
             args = tuple(wrapped.get(i, x) for i, x in enumerate(args))
         output = _constructed(cell, args, kwargs)
-        called = []
         for key, hook in list(hooks.forward.items()):
-            called.append(key)
-            result = hook(cell, args, kwargs, output) if key in hooks.with_kwargs else hook(cell, args, output)
-            if result is not None:
-                output = result
+            output = after_forward(cell, hook, key in hooks.with_kwargs, args, kwargs, output)
         done = True
         return output if backward is None else backward.wrap_output(output)
     finally:
         if not done:
             for key in list(hooks.always):
-                hook = hooks.forward[key]
-                hook(cell, args, kwargs, output) if key in hooks.with_kwargs else hook(cell, args, output)
+                after_forward(cell, hooks.forward[key], key in hooks.with_kwargs, args, kwargs, output)
 
 
 def _checked(hook: Any) -> Any:

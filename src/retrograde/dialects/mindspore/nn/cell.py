@@ -12,6 +12,7 @@ from ....learn.modules import (
     Kind,
     Kinds,
     Tree,
+    below,
     define_kinds,
     described,
     forget,
@@ -298,25 +299,16 @@ class Cell(Tree):
         """This cell and all below with the paths that lead to them."""
         return walk(self, name_prefix, seen=cells or None)
 
-    def _at(self, target: str) -> Cell:
-        """The cell at a path; raises AttributeError where there is none."""
-        if not isinstance(target, str):
-            raise AttributeError(f"{type(self).__name__}: a path is a string, got {type(target).__name__}")
-        found: Any = self
-        for part in target.split(".") if target else ():
-            found = getattr(found, part)
-            if not isinstance(found, Cell):
-                raise AttributeError(f"{type(self).__name__}: {part!r} in the path {target!r} is no Cell")
-        return found  # type: ignore[no-any-return]
-
     def get_sub_cell(self, target: str) -> Cell:
         """The cell at a path such as "backbone.0"; raises AttributeError where there is none."""
-        return self._at(target)
+        if not isinstance(target, str):
+            raise AttributeError(f"{type(self).__name__}: a path is a string, got {type(target).__name__}")
+        return below(self, target)  # type: ignore[no-any-return]
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path; raises AttributeError where there is none."""
         path, _, name = target.rpartition(".")
-        table = self._at(path).__dict__["_buffers"]
+        table = self.get_sub_cell(path).__dict__["_buffers"]
         if name not in table:
             raise AttributeError(f"{type(self).__name__}: there is no buffer {target!r}")
         return table[name]  # type: ignore[no-any-return]
@@ -362,7 +354,9 @@ class Cell(Tree):
             raise ValueError(f"to_float: wanted float16, bfloat16 or float32, got {dst_type!r}")
         for _, cell in walk(self):
             cell.__dict__.update(_compute=dst_type.np, _special=True)
-        return self
+        return self.add_flags_recursive(
+            fp16=dst_type is float16, fp32=dst_type is float32, bf16=dst_type is bfloat16
+        )
 
     def recompute(
         self, *, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
-from ....learn.containers import Listed, Named
+from ....learn.containers import Listed, Named, pairs
 from .cell import Cell
 
 
@@ -138,13 +138,7 @@ class CellDict(Named, Cell):
 
     def update(self, cells: Any) -> None:
         """Put in the cells of a dict, a CellDict or a sequence of pairs."""
-        if isinstance(cells, (dict, CellDict)):
-            pairs: Any = list(cells.items())
-        elif isinstance(cells, Iterable):
-            pairs = list(cells)
-        else:
-            raise TypeError(f"CellDict.update: wanted a dict or pairs of key and cell, got {type(cells).__name__}")
-        for key, cell in pairs:
+        for key, cell in pairs("CellDict.update", cells):
             self[key] = cell
 
     def construct(self, *inputs: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
-from .._api import FUNCTIONS as _F
+from .. import _gather, _joining, _shape
 from .._promote import result_dtype, to_dtype
 from .._tensor import from_array
 from . import _functions as f
@@ -48,5 +48,5 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Any:
     shape = np.broadcast_shapes(which.shape, *(c.shape for c in options))
     numbers = np.broadcast_to(np.asarray(which), shape)
     numbers = numbers % len(options) if mode == "wrap" else np.clip(numbers, 0, len(options) - 1)
-    together = _F["stack"]([_F["broadcast_to"](c, shape) for c in options])
-    return _F["gather_elements"](together, 0, from_array(numbers[None].astype(np.int64)))[0]
+    together = _joining.stack([_shape.broadcast_to(c, shape) for c in options])
+    return _gather.gather_elements(together, 0, from_array(numbers[None].astype(np.int64)))[0]

@@ -22,7 +22,9 @@ from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
 from ..._shared.registry import defined as _defined
 from .. import (
+    _arithmetic,
     _binary,
+    _creation,
     _diagonals,
     _dtype,
     _gather,
@@ -30,12 +32,12 @@ from .. import (
     _matmul,
     _random,
     _reductions,
+    _scans,
     _shape,
     _sorting,
     _statistics,
+    _unary,
 )
-from .._api import FUNCTIONS as _F
-from .._api import METHODS as _M
 from .._api import value_errors
 from .._dtype import as_dtype, float32, int32
 from .._promote import result_dtype, to_dtype
@@ -43,23 +45,39 @@ from .._tensor import from_array
 
 Function = Callable[..., Any]
 
-# `name`, or `name=function of ops`.
-_REALS = """
-arccos arccosh arcsin arcsinh arctan arctanh cos cosh deg2rad exp exp2 expm1 log log10 log1p log2 rad2deg sin sinh sqrt
-tan tanh ceil floor rint reciprocal radians=deg2rad
-"""
-_OF_ANY = """
-abs absolute negative sign square positive trunc fabs=abs isnan isfinite isinf isneginf isposinf signbit bitwise_not
-invert=bitwise_not logical_not fix=trunc conj real imag
-"""
-_PAIRS = """
-add subtract=sub multiply=mul divide=div true_divide=div floor_divide power=pow mod=floor_mod remainder fmod maximum
-minimum equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor bitwise_and
-bitwise_or bitwise_xor gcd lcm
-"""
-_REAL_PAIRS = """
-arctan2 hypot logaddexp logaddexp2 heaviside copysign float_power
-"""
+# Functions of `ops` by the names that NumPy has for them.
+_REALS: dict[str, Function] = {f.__name__: f for f in (
+    _unary.arccos, _unary.arccosh, _unary.arcsin, _unary.arcsinh, _unary.arctan, _unary.arctanh, _unary.cos, _unary.cosh,
+    _unary.deg2rad, _unary.exp, _unary.exp2, _unary.expm1, _unary.log, _unary.log10, _unary.log1p, _unary.log2,
+    _unary.rad2deg, _unary.sin, _unary.sinh, _unary.sqrt, _unary.tan, _unary.tanh, _unary.ceil, _unary.floor, _unary.rint,
+    _unary.reciprocal,
+)} | {
+    "radians": _unary.deg2rad,
+}  # fmt: skip
+_OF_ANY: dict[str, Function] = {f.__name__: f for f in (
+    _arithmetic.absolute, _unary.sign, _unary.square, _unary.positive, _unary.trunc, _unary.isnan, _unary.isfinite,
+    _unary.isinf, _unary.isneginf, _unary.isposinf, _unary.signbit, _unary.bitwise_not, _arithmetic.logical_not,
+    _unary.conj, _unary.real, _unary.imag,
+)} | {
+    "absolute": _arithmetic.absolute, "negative": _arithmetic.neg, "fabs": _arithmetic.absolute,
+    "invert": _unary.bitwise_not, "fix": _unary.trunc,
+}  # fmt: skip
+_PAIRS: dict[str, Function] = {f.__name__: f for f in (
+    _arithmetic.add_ext, _binary.remainder, _binary.fmod, _binary.maximum, _binary.minimum, _arithmetic.equal,
+    _arithmetic.not_equal, _arithmetic.greater, _arithmetic.greater_equal, _arithmetic.less, _arithmetic.less_equal,
+    _binary.logical_and, _binary.logical_or, _binary.logical_xor, _arithmetic.bitwise_and, _arithmetic.bitwise_or,
+    _arithmetic.bitwise_xor, _binary.gcd, _binary.lcm,
+)} | {
+    "subtract": _arithmetic.sub_ext, "multiply": _binary.mul, "divide": _arithmetic.div_ext,
+    "true_divide": _arithmetic.div_ext, "floor_divide": _arithmetic.floor_div, "power": _arithmetic.pow,
+    "mod": _arithmetic.floor_mod,
+}  # fmt: skip
+_REAL_PAIRS: dict[str, Function] = {f.__name__: f for f in (
+    _binary.hypot, _binary.logaddexp, _binary.logaddexp2, _binary.heaviside, _binary.copysign, _binary.float_power,
+)} | {
+    "arctan2": _binary.atan2,
+}  # fmt: skip
+# Functions of the native namespace and of NumPy.
 _MADE = """
 eye identity tri bartlett blackman hamming hanning
 """
@@ -90,7 +108,7 @@ def asarray(a: Any, dtype: Any = None) -> Any:
     if isinstance(a, Value):
         return a if dtype is None else to_dtype(a, as_dtype(dtype))
     if isinstance(a, (list, tuple)) and any(isinstance(x, Value) for x in a):
-        found = _F["stack"]([asarray(x) for x in a])
+        found = _joining.stack([asarray(x) for x in a])
         return found if dtype is None else to_dtype(found, as_dtype(dtype))
     array_ = _np.asarray(a)
     if array_.dtype.kind in "OUS":
@@ -126,7 +144,7 @@ def _floated(x: Any) -> Any:
 # ------------------------------------------------------------------------------------------ elementwise
 
 
-def _unary(name: str, f: Function, floating: bool) -> Function:
+def _unary_of(name: str, f: Function, floating: bool) -> Function:
     def g(x: Any, dtype: Any = None) -> Any:
         return _in(dtype, f(_floated(x) if floating else asarray(x)))
 
@@ -144,32 +162,25 @@ def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
     return _defined(name, g, f"NumPy's `{name}` of two tensors, elementwise.")
 
 
-for _name in _REALS.split():
-    _name, _, _target = _name.partition("=")
-    TABLE[_name] = _unary(_name, _F[_target or _name], True)
-for _name in _OF_ANY.split():
-    _name, _, _target = _name.partition("=")
-    TABLE[_name] = _unary(_name, _F[_target or _name], _name in ("isinf", "isneginf", "isposinf"))
-for _name in _PAIRS.split():
-    _name, _, _target = _name.partition("=")
-    TABLE[_name] = _binary_of(_name, _F[_target or _name])
-for _name in _REAL_PAIRS.split():
-    TABLE[_name] = _binary_of(_name, _F[_name], True)
+TABLE |= {name: _unary_of(name, f, True) for name, f in _REALS.items()}
+TABLE |= {name: _unary_of(name, f, name in ("isinf", "isneginf", "isposinf")) for name, f in _OF_ANY.items()}
+TABLE |= {name: _binary_of(name, f) for name, f in _PAIRS.items()}
+TABLE |= {name: _binary_of(name, f, True) for name, f in _REAL_PAIRS.items()}
 
 
 def divmod_(x1: Any, x2: Any, dtype: Any = None) -> tuple[Any, Any]:
     """The whole quotient and the remainder."""
     x1 = asarray(x1)
-    return _in(dtype, _F["floor_div"](x1, x2)), _in(dtype, _F["floor_mod"](x1, x2))
+    return _in(dtype, _arithmetic.floor_div(x1, x2)), _in(dtype, _arithmetic.floor_mod(x1, x2))
 
 
 def cbrt(x: Any, dtype: Any = None) -> Any:
     """The cube root."""
     x = _floated(x)
-    return _in(dtype, _F["sign"](x) * _F["pow"](_F["abs"](x), 1 / 3))
+    return _in(dtype, _unary.sign(x) * _arithmetic.pow(_arithmetic.absolute(x), 1 / 3))
 
 
-round_ = _defined("round_", lambda a, decimals=0: _F["round"](asarray(a), decimals=decimals),
+round_ = _defined("round_", lambda a, decimals=0: _unary.round(asarray(a), decimals=decimals),
     "To the nearest number with some decimals, halves to the even one.")  # fmt: skip
 clip = _defined("clip", lambda x, xmin, xmax, dtype=None: _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax)),
     "Elements brought between two bounds; half the gradient passes at a bound.")  # fmt: skip
@@ -180,7 +191,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise TypeError("where: give both x and y; for positions use nonzero()")
     condition = to_dtype(asarray(condition), _dtype.bool_)
-    return _F["where"](condition, asarray(x), asarray(y))
+    return _gather.where(condition, asarray(x), asarray(y))
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
@@ -195,13 +206,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     x, y = asarray(a1), asarray(a2)
     if x.shape != y.shape:
         return from_array(_np.asarray(False))
-    same = _F["equal"](x, y)
+    same = _arithmetic.equal(x, y)
     if equal_nan:
-        same = _F["logical_or"](same, _F["logical_and"](_F["isnan"](x), _F["isnan"](y)))
-    return _F["all"](same)
+        same = _binary.logical_or(same, _binary.logical_and(_unary.isnan(x), _unary.isnan(y)))
+    return _reductions.all(same)
 
 
-array_equiv = _defined("array_equiv", lambda a1, a2: _F["all"](_F["equal"](asarray(a1), asarray(a2))),
+array_equiv = _defined("array_equiv", lambda a1, a2: _reductions.all(_arithmetic.equal(asarray(a1), asarray(a2))),
     "Whether elements are equal after broadcasting, as a 0-d bool tensor.")  # fmt: skip
 
 
@@ -298,7 +309,7 @@ def randint(minval: int, maxval: Any = None, shape: Any = None, dtype: Any = int
 
 def sum_(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
     """The sum over axes."""
-    return _M["sum"](asarray(a), axis, dtype, keepdims, initial)
+    return _reductions._sum_method(asarray(a), axis, dtype, keepdims, initial)
 
 
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
@@ -306,52 +317,52 @@ def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
     return _reductions.mean(asarray(a, dtype), axis, keepdims)
 
 
-def _extreme(name: str) -> Function:
+def _extreme(name: str, extreme: Function) -> Function:
     def f(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
-        return _F[name](asarray(a), axis, keepdims, initial=initial, where=None if where is True else where)
+        return extreme(asarray(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
     return _defined(name, f, "The extreme over axes; equal elements share the gradient evenly.")
 
 
-amax, amin = _extreme("amax"), _extreme("amin")
+amax, amin = _extreme("amax", _reductions.amax), _extreme("amin", _reductions.amin)
 
-argmax = _defined("argmax", lambda a, axis=None: _F["argmax"](asarray(a), axis), "The position of the greatest element.")
-argmin = _defined("argmin", lambda a, axis=None: _F["argmin"](asarray(a), axis), "The position of the smallest element.")
+argmax = _defined("argmax", lambda a, axis=None: _reductions.argmax(asarray(a), axis), "The position of the greatest element.")
+argmin = _defined("argmin", lambda a, axis=None: _reductions.argmin(asarray(a), axis), "The position of the smallest element.")
 std = _defined("std", lambda x, axis=None, ddof=0, keepdims=False: _reductions.std(_floated(x), axis, ddof, keepdims),
     "The standard deviation over axes.")  # fmt: skip
 var = _defined("var", lambda x, axis=None, ddof=0, keepdims=False: _reductions.var(_floated(x), axis, ddof, keepdims),
     "The variance over axes.")  # fmt: skip
 ptp = _defined("ptp", lambda x, axis=None, keepdims=False: _reductions.ptp(asarray(x), axis, keepdims),
     "The greatest element less the smallest.")  # fmt: skip
-cumsum = _defined("cumsum", lambda a, axis=None, dtype=None: _M["cumsum"](asarray(a), axis, dtype),
+cumsum = _defined("cumsum", lambda a, axis=None, dtype=None: _scans._cumsum_method(asarray(a), axis, dtype),
     "The sums of the elements so far.")  # fmt: skip
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """The products of the elements so far."""
     x = asarray(a)
-    return _F["cumprod"](_shape.ravel(x) if axis is None else x, 0 if axis is None else axis, dtype)
+    return _scans.cumprod(_shape.ravel(x) if axis is None else x, 0 if axis is None else axis, dtype)
 
 
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """How many elements over axes are not zero."""
-    return _F["count_nonzero"](asarray(x), () if axis is None else axis, keepdims)
+    return _reductions.count_nonzero(asarray(x), () if axis is None else axis, keepdims)
 
 
-sometrue = _defined("sometrue", lambda a, axis=None, keepdims=False: _F["any"](asarray(a), axis, keepdims),
+sometrue = _defined("sometrue", lambda a, axis=None, keepdims=False: _reductions.any(asarray(a), axis, keepdims),
     "Whether some element over axes is true.")  # fmt: skip
-all_ = _defined("all_", lambda a, axis=None, keepdims=False: _F["all"](asarray(a), axis, keepdims),
+all_ = _defined("all_", lambda a, axis=None, keepdims=False: _reductions.all(asarray(a), axis, keepdims),
     "Whether every element over axes is true.")  # fmt: skip
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum over axes with nan counted as 0."""
-    return _F["nansum"](asarray(a), axis, keepdims, dtype=dtype)
+    return _reductions.nansum(asarray(a), axis, keepdims, dtype=dtype)
 
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The mean over axes of the elements that are not nan."""
-    return _F["nanmean"](_floated(a), axis, keepdims, dtype=dtype)
+    return _reductions.nanmean(_floated(a), axis, keepdims, dtype=dtype)
 
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
@@ -473,7 +484,7 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Where each value would be inserted into a sorted tensor."""
-    return _M["searchsorted"](asarray(a), asarray(v), side, sorter)
+    return _sorting.searchsorted_method(asarray(a), asarray(v), side, sorter)
 
 
 digitize = _defined("digitize", lambda x, bins, right=False: searchsorted(bins, x, "left" if right else "right"),
@@ -482,10 +493,10 @@ digitize = _defined("digitize", lambda x, bins, right=False: searchsorted(bins, 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Any = None) -> Any:
     """How often each number from 0 up occurs."""
-    return _F["bincount"](asarray(x), None if weights is None else asarray(weights), length or minlength)
+    return _sorting.bincount(asarray(x), None if weights is None else asarray(weights), length or minlength)
 
 
-argwhere = _defined("argwhere", lambda a: _F["nonzero"](asarray(a)), "The places of the elements that are not zero.")
+argwhere = _defined("argwhere", lambda a: _gather.nonzero(asarray(a)), "The places of the elements that are not zero.")
 
 
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
@@ -529,7 +540,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     rows = _shape.moveaxis(x, i, x.ndim - 1)
     lead = rows.shape[:-1]
     flat = st.reshape(rows, shape=(-1, rows.shape[-1])) if lead else st.reshape(rows, shape=(1, rows.shape[-1]))
-    found = _F["stack"]([asarray(func1d(flat[k], *args, **kwargs)) for k in range(flat.shape[0])])
+    found = _joining.stack([asarray(func1d(flat[k], *args, **kwargs)) for k in range(flat.shape[0])])
     out = st.reshape(found, shape=(*lead, *found.shape[1:]))
     inner = len(found.shape) - 1
     return _shape.moveaxis(out, len(lead), i) if inner == 1 else out
@@ -537,7 +548,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
 
 # ------------------------------------------------------------------------------------------ products
 
-matmul = _defined("matmul", lambda x1, x2, dtype=None: _in(dtype, _F["matmul"](asarray(x1), asarray(x2))),
+matmul = _defined("matmul", lambda x1, x2, dtype=None: _in(dtype, _arithmetic.matmul(asarray(x1), asarray(x2))),
     "The matrix product.")  # fmt: skip
 
 
@@ -584,7 +595,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 TABLE |= {
     "sum": sum_, "max": amax, "min": amin, "any": sometrue, "all": all_, "round": round_, "around": round_, "divmod": divmod_,
-    "rand": _F["rand"], "randn": _F["randn"], "zeros": _F["zeros"], "ones": _F["ones"], "empty": _F["zeros"],
+    "rand": _random.rand, "randn": _random.randn, "zeros": _creation.zeros, "ones": _creation.ones, "empty": _creation.zeros,
 }  # fmt: skip
 
 
@@ -613,7 +624,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     """The sums of the elements so far with nan counted as 0."""
     a = asarray(a)
-    return cumsum(where(_F["isnan"](a), zeros_like(a), a), axis, dtype)
+    return cumsum(where(_unary.isnan(a), zeros_like(a), a), axis, dtype)
 
 
 def array_str(a: Any) -> str:

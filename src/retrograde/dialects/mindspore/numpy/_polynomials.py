@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....ops import structural as st
-from .._api import FUNCTIONS as _F
+from .. import _arithmetic, _joining, _padding
 from .._dtype import float32
 from .._promote import to_dtype
 from .._tensor import from_array
@@ -26,24 +26,24 @@ def _aligned(op: str, a1: Any, a2: Any) -> tuple[Any, Any]:
     """Two polynomials with leading zeros, as long as each other."""
     a1, a2 = _coefficients(op, a1), _coefficients(op, a2)
     n = max(a1.size, a2.size)
-    return _F["pad"](a1, (n - a1.size, 0)), _F["pad"](a2, (n - a2.size, 0))
+    return _padding.pad(a1, (n - a1.size, 0)), _padding.pad(a2, (n - a2.size, 0))
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
     """The sum of two polynomials, whose highest coefficients come first."""
-    return _F["add"](*_aligned("polyadd", a1, a2))
+    return _arithmetic.add_ext(*_aligned("polyadd", a1, a2))
 
 
 def polysub(a1: Any, a2: Any) -> Any:
     """The difference of two polynomials."""
-    return _F["sub"](*_aligned("polysub", a1, a2))
+    return _arithmetic.sub_ext(*_aligned("polysub", a1, a2))
 
 
 def polymul(a1: Any, a2: Any) -> Any:
     """The product of two polynomials."""
     a1, a2 = _coefficients("polymul", a1), _coefficients("polymul", a2)
-    rows = [_F["pad"](a2 * a1[i], (i, a1.size - 1 - i)) for i in range(a1.size)]
-    return functools.reduce(_F["add"], rows)
+    rows = [_padding.pad(a2 * a1[i], (i, a1.size - 1 - i)) for i in range(a1.size)]
+    return functools.reduce(_arithmetic.add_ext, rows)
 
 
 def polyder(p: Any, m: int = 1) -> Any:
@@ -69,5 +69,5 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         raise ValueError(f"polyint: k must hold {m} constants, got {len(constants)}")
     p = _coefficients("polyint", p)
     for constant in constants[:m]:
-        p = _F["concat"]((to_dtype(p / f.arange(p.size, 0, -1), float32), f.asarray([constant], float32)))
+        p = _joining.concat((to_dtype(p / f.arange(p.size, 0, -1), float32), f.asarray([constant], float32)))
     return p

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from ..._shared.registry import aliases as _aliases
-from .._api import FUNCTIONS as _F
+from .. import _spectral
 from .._api import attributes as _attributes
 
-_NAMES = (
-    "fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2", "fftn", "ifftn",
-    "rfftn", "irfftn", "hfftn", "ihfftn", "fftshift", "ifftshift",
+_TRANSFORMS = (
+    _spectral.fft, _spectral.ifft, _spectral.rfft, _spectral.irfft, _spectral.hfft, _spectral.ihfft, _spectral.fft2,
+    _spectral.ifft2, _spectral.rfft2, _spectral.irfft2, _spectral.hfft2, _spectral.ihfft2, _spectral.fftn, _spectral.ifftn,
+    _spectral.rfftn, _spectral.irfftn, _spectral.hfftn, _spectral.ihfftn, _spectral.fftshift, _spectral.ifftshift,
 )  # fmt: skip
-globals().update({name: _aliases(a="input", x="input", axis="dim", axes="dim")(_F[name]) for name in _NAMES})
-fftfreq, rfftfreq = _F["fftfreq"], _F["rfftfreq"]
+globals().update({f.__name__: _aliases(a="input", x="input", axis="dim", axes="dim")(f) for f in _TRANSFORMS})
+fftfreq, rfftfreq = _spectral.fftfreq, _spectral.rfftfreq
 
 __getattr__ = _attributes(globals())

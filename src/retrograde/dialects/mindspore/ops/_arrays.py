@@ -13,9 +13,26 @@ from ....learn import losses as formulas
 from ....ops import structural as st
 from ....ops.softmax import log_softmax
 from ..._shared.axes import integer, integers
-from .. import _pooling, _random
-from .._api import FUNCTIONS as F
-from .._api import METHODS as M
+from .. import (
+    _activations,
+    _arithmetic,
+    _binary,
+    _blocks,
+    _convolution,
+    _creation,
+    _diagonals,
+    _gather,
+    _joining,
+    _linalg,
+    _losses,
+    _matmul,
+    _pooling,
+    _random,
+    _reductions,
+    _shape,
+    _spectral,
+    _unary,
+)
 from .._assign import written
 from .._dtype import as_dtype, float32
 from .._promote import FLOATING, single, tensor_argument, to_dtype
@@ -35,9 +52,9 @@ def _array(op: str, x: Any) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ arrays
 
 
-def _window(name: str) -> Function:
+def _window(f: Function) -> Function:
     def run(length: Any, *, periodic: bool, dtype: Any, **options: float) -> Any:
-        return F[f"{name}_window"](int(_array(name, length).item()), periodic, dtype=dtype, **options)
+        return f(int(_array(f.__name__, length).item()), periodic, dtype=dtype, **options)
 
     return run
 
@@ -56,14 +73,14 @@ def _difference(x: Any, y: Any, *, out_idx: Any) -> tuple[Any, Any]:
 
 
 def _added_along(x: Any, indices: Any, updates: Any, *, axis: int) -> Any:
-    return written("ScatterAddWithAxis", x, F["tensor_scatter_elements"](x, indices, updates, axis, "add"))
+    return written("ScatterAddWithAxis", x, _gather.tensor_scatter_elements(x, indices, updates, axis, "add"))
 
 
 def _added_at(x: Any, indices: Any, updates: Any, *, axis: int) -> Any:
-    return F["index_add"](x, indices, updates, axis)  # which writes into x
+    return _gather.index_add(x, indices, updates, axis)  # which writes into x
 
 
-def _blocks(op: str, block_size: Any) -> tuple[int, int]:
+def _block_sizes(op: str, block_size: Any) -> tuple[int, int]:
     n = integer(op, "block_size", block_size)
     if n < 2:
         raise ValueError(f"{op}: block_size must be 2 or more, got {n}")
@@ -72,8 +89,8 @@ def _blocks(op: str, block_size: Any) -> tuple[int, int]:
 
 def _tridiagonal_product(above: Any, main: Any, below: Any, rhs: Any) -> Any:
     """The product of a matrix that is zero beside its diagonal and its neighbours; they are vectors of one length."""
-    up = F["cat"]((rhs[..., 1:, :], F["zeros_like"](rhs[..., :1, :])), -2)
-    down = F["cat"]((F["zeros_like"](rhs[..., :1, :]), rhs[..., :-1, :]), -2)
+    up = _joining.cat((rhs[..., 1:, :], _creation.zeros_like(rhs[..., :1, :])), -2)
+    down = _joining.cat((_creation.zeros_like(rhs[..., :1, :]), rhs[..., :-1, :]), -2)
     wide = [st.reshape(v, shape=(*v.shape[:-2], v.shape[-1], 1)) for v in (above, main, below)]
     return wide[0] * up + wide[1] * rhs + wide[2] * down
 
@@ -84,22 +101,23 @@ def _tridiagonal_solution(diagonals: Any, rhs: Any, *, partial_pivoting: bool) -
     matrix: Any = 0
     for row, shift in enumerate((1, 0, -1)):
         part = diagonals[..., row, : n - 1] if shift == 1 else diagonals[..., row, 1:] if shift else diagonals[..., row, :]
-        matrix = matrix + F["diag_embed"](part, shift)
-    return F["matrix_solve"](matrix, rhs)
+        matrix = matrix + _diagonals.diag_embed(part, shift)
+    return _linalg.matrix_solve(matrix, rhs)
 
 
 def _least_squares(matrix: Any, rhs: Any, l2: Any, *, fast: bool) -> Any:
     a = single("MatrixSolveLs", matrix, FLOATING)
-    across = F["swapaxes"](a, -1, -2)
+    across = _shape.swapaxes(a, -1, -2)
     eye = from_array(np.eye(a.shape[-1], dtype=dtype_of(a)))
-    return F["matrix_solve"](F["matmul"](across, a) + eye * float(_array("MatrixSolveLs", l2)), F["matmul"](across, rhs))
+    normal = _arithmetic.matmul(across, a) + eye * float(_array("MatrixSolveLs", l2))
+    return _linalg.matrix_solve(normal, _arithmetic.matmul(across, rhs))
 
 
 def _eigen(x: Any, *, vectors: bool, lower: bool = True) -> tuple[Any, Any]:
     from ....tensor import linalg
 
     x = single("Eigh", x, FLOATING)
-    x = x if lower else F["conj"](F["swapaxes"](x, -1, -2))
+    x = x if lower else _unary.conj(_shape.swapaxes(x, -1, -2))
     if vectors:
         return tuple(linalg.eigh(x))  # type: ignore[return-value]
     return linalg.eigvalsh(x), from_array(np.zeros((0,), dtype_of(x)))
@@ -149,7 +167,7 @@ def _segments(power: float) -> Function:
     def run(x: Any, indices: Any, segments: Any, number: Any = None) -> Any:
         ids = _array("SparseSegment", segments)
         count = int(ids.max(initial=-1)) + 1 if number is None else int(_array("SparseSegment", number).item())
-        sums = F["unsorted_segment_sum"](F["gather"](x, indices, 0), segments, count)
+        sums = _gather.unsorted_segment_sum(_gather.gather(x, indices, 0), segments, count)
         if not power:
             return sums
         sizes = np.maximum(np.bincount(ids, minlength=count), 1) ** power
@@ -193,22 +211,22 @@ def _sliced(at: Any, values: Any, shape: Any, start: Any, size: Any) -> tuple[An
     places, low, sizes = (_array("SparseSlice", v) for v in (at, start, size))
     sizes = np.minimum(sizes, _array("SparseSlice", shape) - low)
     inside = np.flatnonzero(((places >= low) & (places < low + sizes)).all(axis=1))
-    return from_array(places[inside] - low), F["gather"](values, from_array(inside), 0), from_array(sizes)
+    return from_array(places[inside] - low), _gather.gather(values, from_array(inside), 0), from_array(sizes)
 
 
 def _reordered(at: Any, values: Any, shape: Any) -> tuple[Any, Any]:
     """A sparse tensor with its elements row by row."""
     places = _array("SparseReorder", at)
     order = np.lexsort(places.T[::-1])
-    return from_array(places[order]), F["gather"](values, from_array(order), 0)
+    return from_array(places[order]), _gather.gather(values, from_array(order), 0)
 
 
-def _with_dense(f: str) -> Function:
+def _with_dense(f: Function) -> Function:
     """An operation on the elements of a sparse tensor and those of a dense one, which broadcasts, at their places."""
 
     def run(at: Any, values: Any, shape: Any, dense: Any) -> Any:
         sizes = tuple(_array("SparseDense", shape).tolist())
-        return F[f](values, F["gather_nd"](F["broadcast_to"](dense, sizes), at))
+        return f(values, _gather.gather_nd(_shape.broadcast_to(dense, sizes), at))
 
     return run
 
@@ -216,8 +234,8 @@ def _with_dense(f: str) -> Function:
 def _clipped(x: Any, most: Any, *, axis: Any) -> Any:
     """A tensor whose norms over axes (all, if none are given) are scaled down to the largest that is allowed."""
     axes = tuple(range(x.ndim)) if axis is None else axis
-    norm = F["sqrt"](F["sum"](x * x, axes, True))
-    return x * most / F["maximum"](norm, most)
+    norm = _unary.sqrt(_reductions.sum(x * x, axes, True))
+    return x * most / _binary.maximum(norm, most)
 
 
 def _dealt(x: Any, per_group: Any, groups: Any) -> Any:
@@ -264,8 +282,8 @@ def _ctc(inputs: Any, places: Any, values: Any, lengths: Any, *, preprocess_coll
     table[at[:, 0], at[:, 1]] = labels
 
     def loss(scores: Any) -> Any:
-        logs = F["log_softmax"](scores, 2)
-        return F["ctc_loss"](logs, from_array(table), lengths, from_array(counts.astype(np.int32)), x.shape[2] - 1, "none")[0]
+        logs = _activations.log_softmax(scores, 2)
+        return _losses.ctc_loss(logs, from_array(table), lengths, from_array(counts.astype(np.int32)), x.shape[2] - 1, "none")[0]
 
     call = Recording(loss, [x], {}, None, [])
     gradient = call.pull([call.out])[0]
@@ -306,11 +324,11 @@ def _transducer(acts: Any, labels: Any, frames: Any, lengths: Any, *, blank_labe
 def _transposed_convolution(x: Any, w: Any, *, in_channel: int, out_channel: int, kernel_size: Any, mode: int, data_format: str,
                             **how: Any) -> Any:  # fmt: skip
     padding = how.pop("pad")
-    return F["conv3d_transpose"](x, w, padding=padding, **how)
+    return _convolution.conv3d_transpose(x, w, padding=padding, **how)
 
 
 def _unpooled(x: Any, at: Any, *, ksize: Any, strides: Any, pads: Any, output_shape: Any, data_format: str) -> Any:
-    return F["max_unpool3d"](x, at, ksize, strides or None, pads, output_shape or None)
+    return _pooling.max_unpool3d(x, at, ksize, strides or None, pads, output_shape or None)
 
 
 def _pooled(x: Any, *, ksize: Any, strides: Any, pads: Any, dilation: Any, ceil_mode: bool, data_format: str,
@@ -319,9 +337,9 @@ def _pooled(x: Any, *, ksize: Any, strides: Any, pads: Any, dilation: Any, ceil_
     return values, to_dtype(at, as_dtype(argmax_type))
 
 
-def _fractional(axes: int) -> Function:
+def _fractional(pool: Function) -> Function:
     def run(x: Any, samples: Any, *, ksize: Any, output_shape: Any, data_format: str) -> Any:
-        return F[f"fractional_max_pool{axes}d"](x, ksize, output_shape, return_indices=True, _random_samples=samples)
+        return pool(x, ksize, output_shape, return_indices=True, _random_samples=samples)
 
     return run
 
@@ -451,7 +469,7 @@ def _resized(x: Any, size: Any, *, align_corners: bool) -> Any:
     x = to_dtype(tensor_argument("ResizeArea", x), float32)
     down, across = (_areas(n, int(m), align_corners).astype(np.float32)
                     for n, m in zip(x.shape[1:3], _array("ResizeArea", size)))  # fmt: skip
-    return F["einsum"]("ia,nabc,jb->nijc", from_array(down), x, from_array(across))
+    return _matmul.einsum("ia,nabc,jb->nijc", from_array(down), x, from_array(across))
 
 
 # ------------------------------------------------------------------------------------------ what cannot be
@@ -479,37 +497,38 @@ _REFUSED = {
 
 ROWS: dict[str, tuple[str, Function]] = {
     "Coalesce": ("", _ordered), "EditDistance": ("normalize=True", _edits), "ResizeArea": ("align_corners=False", _resized),
-    "TransposeView": ("", lambda x, axes: F["transpose"](x, tuple(axes))),
-    "TransposeExtView": ("", lambda x, a, b: F["swapaxes"](x, a, b)),
-    "SelectView": ("", lambda x, i, axis: M["select"](x, axis, i)),
-    "BartlettWindow": ("periodic=True, dtype=float32", _window("bartlett")),
-    "BlackmanWindow": ("periodic=True, dtype=float32", _window("blackman")),
-    "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype=float32", _window("hamming")),
+    "TransposeView": ("", lambda x, axes: _shape.transpose(x, tuple(axes))),
+    "TransposeExtView": ("", lambda x, a, b: _shape.swapaxes(x, a, b)),
+    "SelectView": ("", lambda x, i, axis: _gather.select_method(x, axis, i)),
+    "BartlettWindow": ("periodic=True, dtype=float32", _window(_spectral.bartlett_window)),
+    "BlackmanWindow": ("periodic=True, dtype=float32", _window(_spectral.blackman_window)),
+    "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype=float32", _window(_spectral.hamming_window)),
     "CompareAndBitpack": ("", lambda x, limit: from_array(np.packbits(
         _array("CompareAndBitpack", x) > _array("CompareAndBitpack", limit), axis=-1))),
-    "FillDiagonal": ("fill_value, wrap=False", lambda x, **how: M["fill_diagonal"](x, **how)),
+    "FillDiagonal": ("fill_value, wrap=False", lambda x, **how: _diagonals.fill_diagonal(x, **how)),
     "HistogramFixedWidth": ('nbins, dtype="int32"', _histogram), "ListDiff": ("out_idx=int32", _difference),
-    "IndexPut": ("accumulate=0", lambda x, values, indices, *, accumulate: M["index_put"](x, indices, values, bool(accumulate))),
+    "IndexPut": ("accumulate=0", lambda x, values, indices, *, accumulate: _gather.index_put(
+        x, indices, values, bool(accumulate))),
     "InplaceIndexAdd": ("axis", _added_at), "ScatterAddWithAxis": ("axis=0", _added_along),
-    "InplaceUpdateV2": ("", lambda x, indices, v: F["inplace_update"](x, v, indices)),
-    "MaskedScatter": ("", lambda x, mask, source: M["masked_scatter"](x, mask, source)),
-    "ParallelConcat": ("", lambda tensors: F["cat"](tensors, 0)), "TridiagonalMatMul": ("", _tridiagonal_product),
+    "InplaceUpdateV2": ("", lambda x, indices, v: _gather.inplace_update(x, v, indices)),
+    "MaskedScatter": ("", lambda x, mask, source: _gather.masked_scatter(x, mask, source)),
+    "ParallelConcat": ("", lambda tensors: _joining.cat(tensors, 0)), "TridiagonalMatMul": ("", _tridiagonal_product),
     "TridiagonalSolve": ("partial_pivoting=True", _tridiagonal_solution), "MatrixSolveLs": ("fast=True", _least_squares),
     "SelfAdjointEig": ("compute_v=True", lambda x, *, compute_v: _eigen(x, vectors=compute_v)),
     "Eigh": ("compute_eigenvectors=True, lower=True", lambda x, *, compute_eigenvectors, lower: _eigen(
         x, vectors=compute_eigenvectors, lower=lower)),
     "RaggedRange": ("Tsplits", _ranges),
-    "STFT": ("n_fft, hop_length, win_length, normalized, onesided, return_complex", lambda x, window, **how: F["stft"](
+    "STFT": ("n_fft, hop_length, win_length, normalized, onesided, return_complex", lambda x, window, **how: _spectral.stft(
         x, window=window, center=False, **how)),
-    "SpaceToBatch": ("block_size, paddings", lambda x, *, block_size, paddings: F["space_to_batch_nd"](
-        x, list(_blocks("SpaceToBatch", block_size)), paddings)),
-    "BatchToSpace": ("block_size, crops", lambda x, *, block_size, crops: F["batch_to_space_nd"](
-        x, list(_blocks("BatchToSpace", block_size)), crops)),
-    "BatchToSpaceNDV2": ("", lambda x, blocks, crops: F["batch_to_space_nd"](
+    "SpaceToBatch": ("block_size, paddings", lambda x, *, block_size, paddings: _blocks.space_to_batch_nd(
+        x, list(_block_sizes("SpaceToBatch", block_size)), paddings)),
+    "BatchToSpace": ("block_size, crops", lambda x, *, block_size, crops: _blocks.batch_to_space_nd(
+        x, list(_block_sizes("BatchToSpace", block_size)), crops)),
+    "BatchToSpaceNDV2": ("", lambda x, blocks, crops: _blocks.batch_to_space_nd(
         x, _array("BatchToSpaceNDV2", blocks).tolist(), _array("BatchToSpaceNDV2", crops).tolist())),
-    "RangeV2": ("maxlen=1000000", lambda *args, maxlen: F["range"](*args)),
-    "Unsqueeze": ("axis", lambda x, *, axis: F["expand_dims"](x, axis)), "AddV2": ("", lambda x, y: F["add"](x, y)),
-    "ReLUV3": ("", lambda x: F["relu"](x)), "ConfusionMatrix": ('num_classes, dtype="int32"', _confusion),
+    "RangeV2": ("maxlen=1000000", lambda *args, maxlen: _creation.range(*args)),
+    "Unsqueeze": ("axis", lambda x, *, axis: _shape.expand_dims(x, axis)), "AddV2": ("", lambda x, y: _arithmetic.add_ext(x, y)),
+    "ReLUV3": ("", lambda x: _activations.relu(x)), "ConfusionMatrix": ('num_classes, dtype="int32"', _confusion),
     "ComputeAccidentalHits": ("num_true=1", _hits), "SubAndFilter": ("", _filtered), "AllFinite": ("", _all_finite),
     "DataFormatDimMap": ('src_format="NHWC", dst_format="NCHW"', lambda x, *, src_format, dst_format: _of_layout(
         "DataFormatDimMap", x, src_format, dst_format, False)),
@@ -519,16 +538,16 @@ ROWS: dict[str, tuple[str, Function]] = {
     "SparseSegmentSqrtN": ("", _segments(0.5)),
     "SparseSegmentSumWithNumSegments": ("", _segments(0.0)), "SparseSegmentMeanWithNumSegments": ("", _segments(1.0)),
     "SparseSegmentSqrtNWithNumSegments": ("", _segments(0.5)), "SparseSlice": ("", _sliced), "SparseReorder": ("", _reordered),
-    "SparseDenseCwiseAdd": ("", _with_dense("add")), "SparseDenseCwiseMul": ("", _with_dense("mul")),
-    "SparseDenseCwiseDiv": ("", _with_dense("div")), "MatrixLogarithm": ("", _logarithm),
+    "SparseDenseCwiseAdd": ("", _with_dense(_arithmetic.add_ext)), "SparseDenseCwiseMul": ("", _with_dense(_binary.mul)),
+    "SparseDenseCwiseDiv": ("", _with_dense(_arithmetic.div_ext)), "MatrixLogarithm": ("", _logarithm),
     "AdamNoUpdateParam": ("use_locking=False, use_nesterov=False", _step_of_adam),
     "ClipByNorm": ("axis=None", _clipped), "MapUniform": ("", _dealt),
-    "NewOnes": ("", lambda x, size, dtype=None: M["new_ones"](x, size, dtype)),
-    "NewZeros": ("", lambda x, size, dtype=None: M["new_zeros"](x, size, dtype)),
-    "MaxDim": ("", lambda x, dim, keepdim=False: F["max"](x, dim, keepdim)),
-    "MinDim": ("", lambda x, dim, keepdim=False: F["min"](x, dim, keepdim)),
+    "NewOnes": ("", lambda x, size, dtype=None: _creation.new_ones(x, size, dtype)),
+    "NewZeros": ("", lambda x, size, dtype=None: _creation.new_zeros(x, size, dtype)),
+    "MaxDim": ("", lambda x, dim, keepdim=False: _reductions.max(x, dim, keepdim)),
+    "MinDim": ("", lambda x, dim, keepdim=False: _reductions.min(x, dim, keepdim)),
     **{f"{kind}Summary": ("", lambda name, value: None) for kind in ("Scalar", "Tensor", "Image", "Histogram")},
-    "SparseTensorDenseAdd": ("", lambda at, values, shape, x: F["tensor_scatter_add"](x, at, values)),
+    "SparseTensorDenseAdd": ("", lambda at, values, shape, x: _gather.tensor_scatter_add(x, at, values)),
     "NoRepeatNGram": ("ngram_size=1", _without_repeats), "ConcatOffset": ("N=2, axis=0", _offsets),
     "FloatStatus": ("", lambda x: from_array(np.asarray([not np.isfinite(_array("FloatStatus", x)).all()], np.float32))),
     "PyFunc": ("fn, in_types, in_shapes, out_types, out_shapes, stateful=True", _called),
@@ -539,8 +558,9 @@ ROWS: dict[str, tuple[str, Function]] = {
     "MaxUnpool3D": ('ksize, strides=0, pads=0, output_shape=(), data_format="NCDHW"', _unpooled),
     "MaxPool3DWithArgmax": ('ksize, strides, pads, dilation=(1, 1, 1), ceil_mode=False, data_format="NCDHW", argmax_type=int64',
                             _pooled),
-    "FractionalMaxPoolWithFixedKsize": ('ksize, output_shape, data_format="NCHW"', _fractional(2)),
-    "FractionalMaxPool3DWithFixedKsize": ('ksize, output_shape, data_format="NCDHW"', _fractional(3)),
+    "FractionalMaxPoolWithFixedKsize": ('ksize, output_shape, data_format="NCHW"', _fractional(_pooling.fractional_max_pool2d)),
+    "FractionalMaxPool3DWithFixedKsize": ('ksize, output_shape, data_format="NCDHW"',
+                                          _fractional(_pooling.fractional_max_pool3d)),
     "UniformCandidateSampler": ("num_true, num_sampled, unique, range_max, seed=0, remove_accidental_hits=False",
                                 _uniform_candidates),
     "LogUniformCandidateSampler": ("num_true=1, num_sampled=5, unique=True, range_max=5, seed=0", _log_uniform_candidates),

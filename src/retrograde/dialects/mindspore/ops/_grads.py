@@ -17,8 +17,24 @@ from ....ops import reduction as rd
 from ....ops import structural as st
 from ..._shared.axes import integers
 from ..._shared.registry import defined
-from .. import _normalization, _padding, _resample
-from .._api import FUNCTIONS as F
+from .. import (
+    _activations,
+    _arithmetic,
+    _binary,
+    _creation,
+    _diagonals,
+    _gather,
+    _joining,
+    _losses,
+    _normalization,
+    _padding,
+    _pooling,
+    _reductions,
+    _resample,
+    _shape,
+    _statistics,
+    _unary,
+)
 from .._promote import tensor_argument
 from .._recording import Recording, tensors_in
 from .._tensor import from_array
@@ -71,15 +87,15 @@ def _sizes(op: str, shape: Any) -> tuple[int, ...]:
     return integers(op, "shape", shape)
 
 
-def _of(name: str, **renamed: str) -> Function:
-    """The function `name` of ops, with constructor arguments renamed; an empty name leaves one out."""
+def _of(function: Function, **renamed: str) -> Function:
+    """A function with constructor arguments renamed; an empty name leaves one out."""
 
     def f(*args: Any, **attrs: Any) -> Any:
         for old, new in renamed.items():
             value = attrs.pop(old)
             if new:
                 attrs[new] = value
-        return F[name](*args, **attrs)
+        return function(*args, **attrs)
 
     return f
 
@@ -119,10 +135,10 @@ def _bias(dout: Any, *, data_format: str) -> Any:
 def _batch_norm(dout: Any, x: Any, scale: Any, mean: Any, variance: Any, reserve: Any = None, *, is_training: bool,
                 epsilon: float, data_format: str) -> tuple[Any, ...]:  # fmt: skip
     def normal(x: Any, scale: Any, bias: Any) -> Any:
-        return F["batch_norm"](x, None if is_training else mean, None if is_training else variance, scale, bias, is_training,
-                               0.1, epsilon)  # fmt: skip
+        middle, spread = (None, None) if is_training else (mean, variance)
+        return _normalization.batch_norm(x, middle, spread, scale, bias, is_training, 0.1, epsilon)
 
-    return tuple(_pulled(normal, [x, scale, F["zeros_like"](scale)], dout))
+    return tuple(_pulled(normal, [x, scale, _creation.zeros_like(scale)], dout))
 
 
 def _layer_norm(x: Any, dout: Any, variance: Any, mean: Any, gamma: Any, *, begin_norm_axis: int,
@@ -130,7 +146,7 @@ def _layer_norm(x: Any, dout: Any, variance: Any, mean: Any, gamma: Any, *, begi
     def normal(x: Any, gamma: Any, beta: Any) -> Any:
         return _normalization.layer_norm_with_statistics(x, gamma, beta, begin_norm_axis, begin_params_axis, 1e-7)[0]
 
-    return tuple(_pulled(normal, [x, gamma, F["zeros_like"](gamma)], dout))
+    return tuple(_pulled(normal, [x, gamma, _creation.zeros_like(gamma)], dout))
 
 
 def _strided(x: Any, begin: Any, end: Any, strides: Any, **masks: int) -> Any:
@@ -138,13 +154,13 @@ def _strided(x: Any, begin: Any, end: Any, strides: Any, **masks: int) -> Any:
 
 
 def _nll(x: Any, labels: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
-    return F["nll_loss"](x, labels, weight, ignore_index, reduction)
+    return _losses.nll_loss(x, labels, weight, ignore_index, reduction)
 
 
 def _scattered(x: Any, at: Any) -> Any:
     """The elements at flat places within each channel, as max pooling gives them."""
     flat = st.reshape(x, shape=(*x.shape[:2], -1))
-    return st.reshape(F["gather_elements"](flat, 2, st.reshape(at, shape=(*at.shape[:2], -1))), shape=at.shape)
+    return st.reshape(_gather.gather_elements(flat, 2, st.reshape(at, shape=(*at.shape[:2], -1))), shape=at.shape)
 
 
 def _resized(mode: str) -> Function:
@@ -166,7 +182,7 @@ def _resize_grad(mode: str) -> Function:
 def _nearest_grad(dout: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
     shape = (*dout.shape[:2], *_sizes("ResizeNearestNeighborGrad", size))
     image = from_array(np.zeros(shape, dtype_of(dout)))
-    return _pulled(lambda x: F["interpolate"](x, dout.shape[2:]), [image], dout)[0]
+    return _pulled(lambda x: _resample.interpolate(x, dout.shape[2:]), [image], dout)[0]
 
 
 def _mirrored(dout: Any, paddings: Any, *, mode: str) -> Any:
@@ -182,11 +198,9 @@ def _upsampled(name: str) -> Function:
     return run
 
 
-def _adaptive(axes: int) -> Function:
-    pool = f"adaptive_avg_pool{axes}d"
-
+def _adaptive(axes: int, pool: Function) -> Function:
     def run(dout: Any, shape: Any) -> Any:
-        return _derivative(pool, "ds", lambda x: F[pool](x, dout.shape[-axes:]))(dout, shape)
+        return _derivative(pool.__name__, "ds", lambda x: pool(x, dout.shape[-axes:]))(dout, shape)
 
     return run
 
@@ -210,20 +224,22 @@ _RESIZE = "align_corners=False, half_pixel_centers=False"
 
 # name -> (constructor, arguments of a call, the function that it is the derivative of)
 _DERIVATIVES: dict[str, tuple[str, str, Function]] = {
-    "ReluGrad": ("", "do", _of("relu")), "ReLU6Grad": ("", "do", _of("relu6")), "AbsGrad": ("", "od", _of("abs")),
-    "ACosGrad": ("", "od", _of("acos")), "AsinGrad": ("", "od", _of("asin")), "AtanGrad": ("", "od", _of("atan")),
-    "FastGeLUGrad": ("", "do", _of("fast_gelu")), "GeLUGrad": ("", "do_", lambda x: F["gelu"](x, "tanh")),
-    "HSigmoidGrad": ("", "do", _of("hardsigmoid")), "HSwishGrad": ("", "do", _of("hardswish")),
-    "SiLUGrad": ("", "do", _of("silu")), "SoftplusGrad": ("", "do", _of("softplus")), "MishGradExt": ("", "do", _of("mish")),
-    "PReLUGrad": ("", "doo", _of("prelu")), "HShrinkGrad": ("lambd=0.5", "do", _of("hardshrink")),
-    "SoftShrinkGrad": ("lambd=0.5", "do", _of("softshrink")), "GluGrad": ("axis", "do", _of("glu")),
-    "LogitGrad": ("eps=-1.0", "do", _of("logit")), "MvlgammaGrad": ("p", "do", _of("mvlgamma")),
-    "BinaryCrossEntropyGrad": (_MEAN, "ocdc", _of("binary_cross_entropy")), "SoftMarginLossGrad": (
-        _MEAN, "ocd", _of("soft_margin_loss")),
-    "SmoothL1LossGrad": ('beta=1.0, reduction="none"', "ocd", _of("smooth_l1_loss")),
-    "KLDivLossGrad": (_MEAN, "doc", _of("kl_div")), "MultiMarginLossGrad": (
+    "ReluGrad": ("", "do", _activations.relu), "ReLU6Grad": ("", "do", _activations.relu6),
+    "AbsGrad": ("", "od", _arithmetic.absolute), "ACosGrad": ("", "od", _unary.acos),
+    "AsinGrad": ("", "od", _unary.asin), "AtanGrad": ("", "od", _unary.atan),
+    "FastGeLUGrad": ("", "do", _activations.fast_gelu), "GeLUGrad": ("", "do_", lambda x: _activations.gelu(x, "tanh")),
+    "HSigmoidGrad": ("", "do", _activations.hardsigmoid), "HSwishGrad": ("", "do", _activations.hardswish),
+    "SiLUGrad": ("", "do", _activations.silu), "SoftplusGrad": ("", "do", _activations.softplus),
+    "MishGradExt": ("", "do", _activations.mish),
+    "PReLUGrad": ("", "doo", _activations.prelu), "HShrinkGrad": ("lambd=0.5", "do", _activations.hardshrink),
+    "SoftShrinkGrad": ("lambd=0.5", "do", _activations.softshrink), "GluGrad": ("axis", "do", _activations.glu),
+    "LogitGrad": ("eps=-1.0", "do", _unary.logit), "MvlgammaGrad": ("p", "do", _unary.mvlgamma),
+    "BinaryCrossEntropyGrad": (_MEAN, "ocdc", _losses.binary_cross_entropy), "SoftMarginLossGrad": (
+        _MEAN, "ocd", _losses.soft_margin_loss),
+    "SmoothL1LossGrad": ('beta=1.0, reduction="none"', "ocd", _losses.smooth_l1_loss),
+    "KLDivLossGrad": (_MEAN, "doc", _losses.kl_div), "MultiMarginLossGrad": (
         'p=1, margin=1.0, reduction="mean"', "docc", _class("MultiMarginLoss")),
-    "MultilabelMarginLossGrad": (_MEAN, "doc_", _of("multilabel_margin_loss")),
+    "MultilabelMarginLossGrad": (_MEAN, "doc_", _losses.multilabel_margin_loss),
     "NLLLossGrad": ('reduction="mean", ignore_index=-100', "odcc_", _nll),
     "SigmoidCrossEntropyWithLogitsGrad": ("", "ocd", _class("SigmoidCrossEntropyWithLogits")),
     "MaxPoolGrad": (_POOL, "o_d", _class("MaxPool")), "MaxPoolGradV1": (_POOL, "o_d", _class("MaxPool")),
@@ -237,32 +253,33 @@ _DERIVATIVES: dict[str, tuple[str, str, Function]] = {
         lambda x, at, **_: _scattered(x, at)),
     "AdaptiveMaxPool2DGrad": ("", "doc", _scattered), "AdaptiveMaxPool3DGrad": ("", "doc", _scattered),
     "L2NormalizeGrad": ("axis=0, epsilon=0.0001", "o_d", _class("L2Normalize")),
-    "LRNGrad": ("depth_radius=5, bias=1.0, alpha=1.0, beta=0.5", "do_", _of("lrn")),
-    "RmsNormGrad": ("", "do_o", lambda x, gamma: F["rms_norm"](x, gamma)[0]),
-    "FlattenGrad": ("", "ds", _of("flatten")), "SliceGrad": ("", "docc", _of("slice")),
-    "StridedSliceGrad": (_MASKS, "dsccc", _strided), "TraceGrad": ("", "ds", _of("trace")),
-    "MaskedSelectGrad": ("", "ocd", _of("masked_select")), "GatherDGradV2": ("", "occd", _of("gather_elements")),
-    "CdistGrad": ("p=2.0", "doc_", _of("cdist")), "PdistGrad": ("p=2.0", "do_", _of("pdist")),
+    "LRNGrad": ("depth_radius=5, bias=1.0, alpha=1.0, beta=0.5", "do_", _normalization.lrn),
+    "RmsNormGrad": ("", "do_o", lambda x, gamma: _normalization.rms_norm(x, gamma)[0]),
+    "FlattenGrad": ("", "ds", _shape.flatten), "SliceGrad": ("", "docc", _joining.slice_),
+    "StridedSliceGrad": (_MASKS, "dsccc", _strided), "TraceGrad": ("", "ds", _diagonals.trace),
+    "MaskedSelectGrad": ("", "ocd", _gather.masked_select), "GatherDGradV2": ("", "occd", _gather.gather_elements),
+    "CdistGrad": ("p=2.0", "doc_", _statistics.cdist), "PdistGrad": ("p=2.0", "do_", _statistics.pdist),
     "MedianGrad": ("global_median=False, axis=0, keep_dims=False", "do__",
                    lambda x, **how: _class("Median")(x, **how)[0]),
-    "MaximumGrad": (_BOTH, "ood", lambda x, y, **_: F["maximum"](x, y)),
-    "MinimumGrad": (_BOTH, "ood", lambda x, y, **_: F["minimum"](x, y)),
+    "MaximumGrad": (_BOTH, "ood", lambda x, y, **_: _binary.maximum(x, y)),
+    "MinimumGrad": (_BOTH, "ood", lambda x, y, **_: _binary.minimum(x, y)),
     "GridSampler2DGrad": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False, output_mask=(1, 1)',
-                          "doo", _of("grid_sample", interpolation_mode="mode", output_mask="")),
+                          "doo", _of(_resample.grid_sample, interpolation_mode="mode", output_mask="")),
     "GridSampler3DGrad": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False, output_mask=(1, 1)',
-                          "doo", _of("grid_sample", interpolation_mode="mode", output_mask="")),
+                          "doo", _of(_resample.grid_sample, interpolation_mode="mode", output_mask="")),
 }  # fmt: skip
 
 ROWS: dict[str, tuple[str, Function]] = {
     **{name: (signature, _derivative(name, pattern, f)) for name, (signature, pattern, f) in _DERIVATIVES.items()},
-    "AdaptiveAvgPool2DGrad": ("", _adaptive(2)), "AdaptiveAvgPool3DGrad": ("", _adaptive(3)),
+    "AdaptiveAvgPool2DGrad": ("", _adaptive(2, _pooling.adaptive_avg_pool2d)),
+    "AdaptiveAvgPool3DGrad": ("", _adaptive(3, _pooling.adaptive_avg_pool3d)),
     "SigmoidGrad": ("", _scaled(lambda y: y * (1.0 - y))), "TanhGrad": ("", _scaled(lambda y: 1.0 - y * y)),
     "ReciprocalGrad": ("", _scaled(lambda y: -(y * y))), "InvGrad": ("", _scaled(lambda y: -(y * y))),
     "RsqrtGrad": ("", _scaled(lambda y: y * y * y * -0.5)), "SqrtGrad": ("", _scaled(lambda y: 0.5 / y)),
     "AsinhGrad": ("", _scaled(lambda y: 1.0 / ew.cosh(y))), "AcoshGrad": ("", _scaled(lambda y: 1.0 / ew.sinh(y))),
-    "EluGrad": ("", lambda dout, y: F["where"](y > 0, dout, dout * (y + 1.0))),
-    "LogSoftmaxGrad": ("axis=-1", lambda y, dout, *, axis: dout - ew.exp(y) * F["sum"](dout, axis, True)),
-    "SoftmaxGrad": ("", lambda y, dout: y * (dout - F["sum"](y * dout, -1, True))),
+    "EluGrad": ("", lambda dout, y: _gather.where(y > 0, dout, dout * (y + 1.0))),
+    "LogSoftmaxGrad": ("axis=-1", lambda y, dout, *, axis: dout - ew.exp(y) * _reductions.sum(dout, axis, True)),
+    "SoftmaxGrad": ("", lambda y, dout: y * (dout - _reductions.sum(y * dout, -1, True))),
     "DropoutGrad": ("keep_prob=0.5", lambda dout, mask, *, keep_prob: dout * mask / keep_prob),
     "Conv2DBackpropFilter": (_CONV, _weight_of_convolution), "Conv3DBackpropFilter": (_CONV_3D, _weight_of_convolution3d),
     "Conv3DBackpropInput": (_CONV_3D, _input_of_convolution3d), "BiasAddGrad": ('data_format="NCHW"', _bias),

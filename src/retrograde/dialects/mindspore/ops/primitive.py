@@ -6,6 +6,9 @@ call hands its tensors to, with the constructor's arguments by name.
 
 from __future__ import annotations
 
+import copy
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +28,20 @@ class Primitive:
     _run: Callable[..., Any] | None = None
     _binder: Callable[..., dict[str, Any]] | None = None
 
+    _given: dict[str, Any] = {}
+    """The constructor's arguments, with which the operation is run."""
+
     def __init__(self, name: str) -> None:
         self.name = name
-        self.attrs: dict[str, Any] = {}
+        self.__dict__.update(_attrs={}, init_attrs={"name": name})
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes: the constructor's arguments, and those added."""
+        return self.__dict__.setdefault("_attrs", dict(self._given))  # type: ignore[no-any-return]
+
+    primitive_target = "CPU"
+    """The device that the operation is meant for."""
 
     def __call__(self, *args: Any) -> Any:
         if guard.several:
@@ -36,26 +50,27 @@ class Primitive:
             from . import __getattr__ as find
 
             return find(self.name)()(*args)
-        return type(self)._run(*args, **self.attrs)
+        return type(self)._run(*args, **self._given)
 
     def add_prim_attr(self, name: str, value: Any) -> Primitive:
         """Remember an attribute; it changes nothing about how the operation computes."""
-        setattr(self, name, value)
+        self.attrs[name] = self.__dict__[name] = value
         return self
 
     def del_prim_attr(self, name: str) -> Primitive:
         """Forget an attribute."""
         self.__dict__.pop(name, None)
+        self.attrs.pop(name, None)
         return self
 
     def init_prim_io_names(self, inputs: Any, outputs: Any) -> None:
         """Remember what inputs and outputs are called."""
-        self.input_names, self.output_names = inputs, outputs
+        self.add_prim_attr("input_names", inputs)
+        self.add_prim_attr("output_names", outputs)
 
-    def set_user_data(self, key: str, value: Any) -> Primitive:
+    def set_user_data(self, key: str, value: Any) -> None:
         """Keep something for a program under a key."""
         self.__dict__.setdefault("user_data", {})[key] = value
-        return self
 
     def get_user_data(self, key: str) -> Any:
         """What `set_user_data` was given under a key, None if nothing."""
@@ -80,10 +95,18 @@ class Primitive:
 
     def recompute(self, mode: bool = True) -> Primitive:
         """A hint about memory, which changes no result; returns the operation."""
-        return self
+        return self.add_prim_attr("recompute", mode)
+
+    def clone(self) -> Primitive:
+        """Another operation with the same attributes."""
+        return copy.deepcopy(self)
+
+    def check_elim(self, *args: Any) -> tuple[bool, None]:
+        """Whether the operation can be left out for such arguments, and what it would give: no."""
+        return False, None
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{k}={v}" for k, v in self.attrs.items())
+        given = ", ".join(f"{k}={v}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
         return f"Prim[{self.name}]" + (f"<{given}>" if given else "")
 
 
@@ -96,13 +119,18 @@ class PrimitiveWithCheck(Primitive):
 
 
 def prim_attr_register(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for the constructor of a user's Primitive: gives it its name first."""
-    import functools
+    """Decorator for the constructor of a user's Primitive: gives it its name and its arguments as attributes first."""
+    signature = inspect.signature(f)
 
     @functools.wraps(f)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        if not hasattr(self, "name"):
-            Primitive.__init__(self, type(self).__name__)
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        Primitive.__init__(self, type(self).__name__)
+        given = dict(list(bound.arguments.items())[1:])
+        self.init_attrs = given
+        for name, value in given.items():
+            self.add_prim_attr(name, value)
         f(self, *args, **kwargs)
 
     return init
@@ -133,10 +161,9 @@ def primitive_class(
     bound = binder(name, signature)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        self.name, self.attrs = name, bound(*args, **kwargs)
-        attrs = self.attrs
+        attrs = bound(*args, **kwargs)
         check(name, attrs)
-        self.__dict__.update(attrs)
+        self.__dict__.update(attrs, name=name, _given=attrs, init_attrs=attrs)
 
     return type(name, (Primitive,), {
         "__init__": __init__, "_run": staticmethod(run), "_signature": signature, "__module__": __package__,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.value import dtype_of
 from ..._shared.axes import axis_of, integers
-from .._api import FUNCTIONS as _F
+from .. import _arithmetic, _padding, _shape
 from .._api import attributes
 from .._dtype import float32
 from .._spectral import _spectral
@@ -31,11 +31,11 @@ def _transformed(op: str, x: Any, type: int, sizes: Any, axes: Any, norm: Any, i
     x = x.astype(float32) if dtype_of(x) == np.float16 else x
     last = [axis_of(op, a, x.ndim, "axes") for a in (range(x.ndim) if axes is None else axes)]
     for axis, n in zip(last, (None,) * len(last) if sizes is None else sizes):
-        x = _F["swapaxes"](x, axis, -1)
+        x = _shape.swapaxes(x, axis, -1)
         if n is not None and n != x.shape[-1]:
-            x = x[..., :n] if n < x.shape[-1] else _F["pad"](x, [0, n - x.shape[-1]])
+            x = x[..., :n] if n < x.shape[-1] else _padding.pad(x, [0, n - x.shape[-1]])
         matrix = _cosines(x.shape[-1]).astype(dtype_of(x))
-        x = _F["swapaxes"](_F["matmul"](x, from_array(matrix if inverse else matrix.T.copy())), axis, -1)
+        x = _shape.swapaxes(_arithmetic.matmul(x, from_array(matrix if inverse else matrix.T.copy())), axis, -1)
     return x
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from ....core.value import Value, dtype_of
 from ....ops import structural as st
 from ....tensor import linalg as native
-from .. import _joining, _linalg, _matmul
-from .._api import FUNCTIONS as _F
+from .. import _joining, _linalg, _matmul, _reductions
 from .._api import attributes
 from .._tensor import from_array
 
@@ -87,7 +86,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The permutation and the triangular factors of a matrix; with `permute_l` the first two multiplied."""
     factors, pivots = lu_factor(a)
-    p, lower, upper = _F["lu_unpack"](factors, pivots + 1)
+    p, lower, upper = _linalg.lu_unpack(factors, pivots + 1)
     return (p @ lower, upper) if permute_l else (st.cast(p, dtype=np.dtype(np.int32)), lower, upper)
 
 
@@ -109,7 +108,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> tuple[Any, A
     rank = int((s._concrete("lstsq") > (s._concrete("lstsq").max(initial=0) * max(a.shape) * np.finfo(dtype_of(a)).eps)).sum())
     solution = native.pinv(a, rtol=rcond) @ b
     difference = a @ solution - b
-    return solution, _F["sum"](difference * difference, 0), from_array(np.asarray(rank)), s
+    return solution, _reductions.sum(difference * difference, 0), from_array(np.asarray(rank)), s
 
 
 __getattr__ = attributes(globals())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .metrics import Metric, flag
 
 
@@ -20,10 +21,7 @@ class BleuScore(Metric):
 
     def __init__(self, n_gram: int = 4, smooth: bool = False) -> None:
         super().__init__()
-        if isinstance(n_gram, bool) or not isinstance(n_gram, int):
-            raise TypeError(f"BleuScore: n_gram must be an int, got {type(n_gram).__name__}")
-        if not 1 <= n_gram <= 4:
-            raise ValueError(f"BleuScore: n_gram must lie between 1 and 4, got {n_gram}")
+        check("BleuScore", "n_gram: int in [1, 4]", locals())
         self.n_gram, self.smooth = n_gram, flag("BleuScore", "smooth", smooth)
         self.clear()
 

@@ -1,8 +1,7 @@
 """MindSpore's checkpoint files (.ckpt): a protocol-buffers message, written and read here without the protobuf package.
 
-The wire format is the public one of protocol buffers: each field is a key, `number << 3 | kind`, and its content; kind 0
-is a varint (7 bits a byte, the lowest first), kind 2 a varint length and that many bytes. What a file holds was found
-by writing known parameters and looking at the bytes:
+The wire format is the public one of protocol buffers (`_shared/wire.py`). What a file holds was found by writing known
+parameters and looking at the bytes:
 
     file    = field 1, repeated: entry
     entry   = field 1: name (UTF-8), field 2: tensor
@@ -17,11 +16,11 @@ tensor. A checked file ends in `crc_num` and the CRC-32 of what stands before it
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
+from ..._shared.wire import bytes_field, fields, key, varint, varints
 from .._dtype import BY_NAME, FROM_NUMPY
 
 _CRC_MARK, _CRC_BYTES = b"crc_num", 10
@@ -32,7 +31,7 @@ def encode(entries: Iterable[tuple[str, np.ndarray | str]], checked: bool = Fals
     parts = []
     for name, value in entries:
         tensor = _text(value) if isinstance(value, str) else _array(value)
-        parts.append(_bytes_field(1, _bytes_field(1, name.encode()) + _bytes_field(2, tensor)))
+        parts.append(bytes_field(1, bytes_field(1, name.encode()) + bytes_field(2, tensor)))
     data = b"".join(parts)
     if checked:
         data += _CRC_MARK + zlib.crc32(data).to_bytes(_CRC_BYTES, "big")
@@ -52,11 +51,11 @@ def decode(data: bytes, checked: bool = False) -> dict[str, np.ndarray | str]:
             raise ValueError("the checksum does not agree with the content; the file is damaged")
     pieces: dict[str, list[tuple[list[int], str, bytes]]] = {}
     try:
-        for number, entry in _fields(memoryview(data)):
+        for number, entry in fields(memoryview(data)):
             if number != 1 or isinstance(entry, int):
                 raise ValueError("it holds a field that no checkpoint has")
             name, tensor = "", None
-            for part, content in _fields(entry):
+            for part, content in fields(entry):
                 if part == 1 and not isinstance(content, int):
                     name = bytes(content).decode()
                 elif part == 2 and not isinstance(content, int):
@@ -76,24 +75,24 @@ def _array(value: np.ndarray) -> bytes:
     dtype = FROM_NUMPY.get(value.dtype)
     if dtype is None:
         raise TypeError(f"a checkpoint holds no elements of dtype {value.dtype}")
-    sizes = b"".join(_key(1, 0) + _varint(n) for n in value.shape)
+    sizes = b"".join(key(1, 0) + varint(n) for n in value.shape)
     little = value.astype(value.dtype.newbyteorder("<"), copy=False) if value.dtype.byteorder == ">" else value
-    return sizes + _bytes_field(2, str(dtype).encode()) + _bytes_field(3, np.ascontiguousarray(little).tobytes())
+    return sizes + bytes_field(2, str(dtype).encode()) + bytes_field(3, np.ascontiguousarray(little).tobytes())
 
 
 def _text(value: str) -> bytes:
-    return _key(1, 0) + _varint(0) + _bytes_field(2, b"str") + _bytes_field(3, value.encode("utf-32-le"))
+    return key(1, 0) + varint(0) + bytes_field(2, b"str") + bytes_field(3, value.encode("utf-32-le"))
 
 
 def _tensor(data: memoryview) -> tuple[list[int], str, bytes]:
     sizes: list[int] = []
     kind, content = "", b""
-    for number, value in _fields(data):
+    for number, value in fields(data):
         if number == 1:
             if isinstance(value, int):
                 sizes.append(value)
             else:  # sizes packed into one field, as newer writers of the format do
-                sizes += _varints(value)
+                sizes += varints(value)
         elif number == 2 and not isinstance(value, int):
             kind = bytes(value).decode()
         elif number == 3 and not isinstance(value, int):
@@ -114,63 +113,3 @@ def _joined(name: str, found: list[tuple[list[int], str, bytes]]) -> np.ndarray 
     if array.size != int(np.prod(sizes, dtype=np.int64)):
         raise ValueError(f"{name} of shape {tuple(sizes)} holds {array.size} elements")
     return array.reshape(sizes)
-
-
-# ------------------------------------------------------------------------------------------ the wire
-
-
-def _key(number: int, kind: int) -> bytes:
-    return _varint(number << 3 | kind)
-
-
-def _varint(n: int) -> bytes:
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def _bytes_field(number: int, content: bytes) -> bytes:
-    return _key(number, 2) + _varint(len(content)) + content
-
-
-def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at += 1
-        if byte < 128:
-            return value, at
-        shift += 7
-        if shift > 63:
-            raise ValueError("it is no checkpoint: a number does not end")
-
-
-def _varints(data: memoryview) -> list[int]:
-    found, at = [], 0
-    while at < len(data):
-        value, at = _read_varint(data, at)
-        found.append(value)
-    return found
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
-    """The fields of a message: number, and an int or the bytes."""
-    at = 0
-    while at < len(data):
-        key, at = _read_varint(data, at)
-        number, kind = key >> 3, key & 7
-        if kind == 0:
-            value, at = _read_varint(data, at)
-            yield number, value
-        elif kind == 2:
-            size, at = _read_varint(data, at)
-            if at + size > len(data):
-                raise ValueError("it is no checkpoint, or it is cut off")
-            yield number, data[at : at + size]
-            at += size
-        else:
-            raise ValueError(f"it is no checkpoint: field {number} is of kind {kind}")

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
+from ..._shared.registry import defined
 from .._paths import offer_paths
 from .._tensor import Tensor
+from ..nn.cell import Cell
 from .serialization import save_checkpoint
 
 
@@ -47,8 +50,6 @@ class RunContext:
         return self._stop
 
 
-
-
 class Callback:
     """Base of callbacks: override what is to happen; the names without `on_train_` are the older ones."""
 
@@ -58,71 +59,27 @@ class Callback:
     def __exit__(self, *error: Any) -> None:
         return None
 
-    def begin(self, run_context: RunContext) -> None:
-        """The run begins."""
+    # The events are made below: `begin`, and `on_train_begin` and `on_eval_begin`, which call it, and so on.
 
-    def epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch begins."""
 
-    def epoch_end(self, run_context: RunContext) -> None:
-        """An epoch has ended."""
+_EVENTS = {
+    "begin": "begins", "epoch_begin": "begins an epoch", "epoch_end": "has ended an epoch", "step_begin": "begins a step",
+    "step_end": "has ended a step", "end": "has ended",
+}  # fmt: skip
 
-    def step_begin(self, run_context: RunContext) -> None:
-        """A step begins."""
 
-    def step_end(self, run_context: RunContext) -> None:
-        """A step has ended."""
+def _event(name: str, older: str | None, doc: str) -> None:
+    def method(self: Callback, run_context: RunContext) -> None:
+        if older is not None:
+            getattr(self, older)(run_context)
 
-    def end(self, run_context: RunContext) -> None:
-        """The run has ended."""
+    setattr(Callback, name, defined(name, method, doc))
 
-    def on_train_begin(self, run_context: RunContext) -> None:
-        """Training begins."""
-        self.begin(run_context)
 
-    def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """An epoch of training begins."""
-        self.epoch_begin(run_context)
-
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """An epoch of training has ended."""
-        self.epoch_end(run_context)
-
-    def on_train_step_begin(self, run_context: RunContext) -> None:
-        """A step of training begins."""
-        self.step_begin(run_context)
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        """A step of training has ended."""
-        self.step_end(run_context)
-
-    def on_train_end(self, run_context: RunContext) -> None:
-        """Training has ended."""
-        self.end(run_context)
-
-    def on_eval_begin(self, run_context: RunContext) -> None:
-        """Evaluation begins."""
-        self.begin(run_context)
-
-    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """The data of an evaluation begin."""
-        self.epoch_begin(run_context)
-
-    def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """The data of an evaluation have ended."""
-        self.epoch_end(run_context)
-
-    def on_eval_step_begin(self, run_context: RunContext) -> None:
-        """A step of evaluation begins."""
-        self.step_begin(run_context)
-
-    def on_eval_step_end(self, run_context: RunContext) -> None:
-        """A step of evaluation has ended."""
-        self.step_end(run_context)
-
-    def on_eval_end(self, run_context: RunContext) -> None:
-        """Evaluation has ended."""
-        self.end(run_context)
+for _name, _what in _EVENTS.items():
+    _event(_name, None, f"The run {_what}.")
+    _event(f"on_train_{_name}", _name, f"Training {_what}.")
+    _event(f"on_eval_{_name}", _name, f"Evaluation {_what}.")
 
 
 class Callbacks:
@@ -152,10 +109,7 @@ class LossMonitor(Callback):
     """Prints the loss every `per_print_times` steps; ends the training where it is NaN or infinite."""
 
     def __init__(self, per_print_times: int = 1) -> None:
-        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool):
-            raise TypeError(f"LossMonitor: per_print_times must be an int, got {type(per_print_times).__name__}")
-        if per_print_times < 0:
-            raise ValueError(f"LossMonitor: per_print_times must be 0 or more, got {per_print_times}")
+        check("LossMonitor", "per_print_times: int >= 0", locals())
         self._every, self._last = per_print_times, 0
 
     def step_end(self, run_context: RunContext) -> None:
@@ -184,6 +138,7 @@ class TimeMonitor(Callback):
     """Prints the time of each epoch and of its steps."""
 
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
+        check("TimeMonitor", "data_time: bool", locals())
         self.data_size, self._start = data_size, 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
@@ -194,7 +149,7 @@ class TimeMonitor(Callback):
         """Print what the clock says."""
         args = run_context.original_args()
         passed = (time.perf_counter() - self._start) * 1000
-        steps = self.data_size or args.batch_num
+        steps = self.data_size if isinstance(self.data_size, int) and self.data_size > 0 else args.batch_num
         word = "Train" if args.mode == "train" else "Eval"
         print(f"{word} epoch time: {passed:5.3f} ms, per step time: {passed / max(steps, 1):5.3f} ms", flush=True)
 
@@ -226,13 +181,14 @@ class History(Callback):
 class LambdaCallback(Callback):
     """A callback made of functions."""
 
-    def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:
-        known = [f"on_{mode}_{part}" for mode in ("train", "eval")
-                 for part in ("begin", "end", "epoch_begin", "epoch_end", "step_begin", "step_end")]  # fmt: skip
-        for name, f in functions.items():
-            if name not in known:
-                raise TypeError(f"LambdaCallback: there is no {name!r}; there are {', '.join(known)}")
-            if f is not None:
+    def __init__(
+        self, on_train_epoch_begin: Any = None, on_train_epoch_end: Any = None, on_train_step_begin: Any = None,
+        on_train_step_end: Any = None, on_train_begin: Any = None, on_train_end: Any = None, on_eval_epoch_begin: Any = None,
+        on_eval_epoch_end: Any = None, on_eval_step_begin: Any = None, on_eval_step_end: Any = None,
+        on_eval_begin: Any = None, on_eval_end: Any = None,
+    ) -> None:  # fmt: skip
+        for name, f in locals().items():
+            if f is not None and f is not self:
                 setattr(self, name, f)
 
 
@@ -253,14 +209,23 @@ class _Watching(Callback):
     """What the callbacks that watch a metric of every epoch share."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str) -> None:
-        if mode not in ("auto", "min", "max"):
-            raise ValueError(f"{type(self).__name__}: mode must be 'auto', 'min' or 'max', got {mode!r}")
+        check(type(self).__name__, "monitor: str; min_delta: number; patience: int >= 0; mode: str in {auto, min, max}", locals())
         self.monitor, self.min_delta, self.patience, self.mode = monitor, abs(min_delta), patience, mode
         rising = mode == "max" or (mode == "auto" and ("acc" in monitor or monitor.lower().startswith("f")))
         self._sign, self.best, self.waited = (1.0 if rising else -1.0), -np.inf, 0
 
-    def _better(self, value: float) -> bool:
-        return self._sign * value > self.best + self.min_delta
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """Look at the metric."""
+        args = run_context.original_args()
+        value = self._value(args)
+        if value is not None:
+            better = self._sign * value > self.best + self.min_delta
+            self._watched(run_context, args, better)
+            if better:
+                self.best, self.waited = self._sign * value, 0
+
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        raise NotImplementedError
 
     def _value(self, args: _InternalCallbackParam) -> float | None:
         results = args.get("eval_results") or {}
@@ -281,19 +246,14 @@ class EarlyStopping(_Watching):
         mode: str = "auto", baseline: float | None = None, restore_best_weights: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
+        check("EarlyStopping", "verbose: bool; restore_best_weights: bool", locals())
         self.verbose, self.restore_best_weights, self._weights = verbose, restore_best_weights, None
         if baseline is not None:
             self.best = self._sign * baseline
         self.stopped_epoch = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
+        if better:
             if self.restore_best_weights:
                 self._weights = {p.name: p.clone() for p in args.train_network.get_parameters()}
             return
@@ -319,23 +279,15 @@ class ReduceLROnPlateau(_Watching):
         mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0,
     ) -> None:  # fmt: skip
         super().__init__(monitor, min_delta, patience, mode)
-        if factor >= 1:
-            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
+        check("ReduceLROnPlateau", "factor: float in (0, 1); verbose: bool; cooldown: int >= 0; min_lr: number", locals())
         self.factor, self.verbose, self.cooldown, self.min_lr = factor, verbose, cooldown, min_lr
         self._cooling = 0
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the metric."""
-        args = run_context.original_args()
-        value = self._value(args)
-        if value is None:
-            return
+    def _watched(self, run_context: RunContext, args: _InternalCallbackParam, better: bool) -> None:
         if self._cooling:
             self._cooling -= 1
             self.waited = 0
-        if self._better(value):
-            self.best, self.waited = self._sign * value, 0
-        elif not self._cooling:
+        if not better and not self._cooling:
             self.waited += 1
             rate = args.optimizer.learning_rate
             if self.waited >= self.patience and float(rate) > self.min_lr:
@@ -351,16 +303,19 @@ class CheckpointConfig:
 
     def __init__(
         self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
-        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False,
-        saved_network: Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM",
-        exception_save: bool = False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt",
-        **kwargs: Any,
+        keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: bool = False, saved_network:
+        Any = None, append_info: Any = None, enc_key: Any = None, enc_mode: str = "AES-GCM", exception_save: bool =
+        False, crc_check: bool = False, remove_redundancy: bool = False, format: str = "ckpt", **kwargs: Any,
     ) -> None:  # fmt: skip
         if not any((save_checkpoint_steps, save_checkpoint_seconds, keep_checkpoint_max, keep_checkpoint_per_n_minutes)):
             raise ValueError("CheckpointConfig: say by steps or seconds when to save, and how many files to keep")
-        for name, value in (("save_checkpoint_steps", save_checkpoint_steps), ("keep_checkpoint_max", keep_checkpoint_max)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-                raise ValueError(f"CheckpointConfig: {name} must be an int of 0 or more, got {value!r}")
+        counts = ("save_checkpoint_steps", "save_checkpoint_seconds", "keep_checkpoint_max", "keep_checkpoint_per_n_minutes")
+        check("CheckpointConfig", "; ".join(f"{name}: int | None >= 0" for name in counts), locals())
+        check("CheckpointConfig", "integrated_save: bool; append_info: list | None", locals())
+        if saved_network is not None and not isinstance(saved_network, Cell):
+            raise TypeError(f"CheckpointConfig: saved_network must be a Cell, got {type(saved_network).__name__}")
+        if not isinstance(crc_check, bool):
+            raise ValueError(f"CheckpointConfig: crc_check must be a bool, got {type(crc_check).__name__}")
         self.save_checkpoint_steps = save_checkpoint_steps or 0
         self.save_checkpoint_seconds = 0 if self.save_checkpoint_steps else save_checkpoint_seconds or 0
         self.keep_checkpoint_max = keep_checkpoint_max or 0
@@ -372,8 +327,10 @@ class ModelCheckpoint(Callback):
     """Writes the network's parameters to `directory/prefix-EPOCH_STEP.ckpt` as the config says, and at the end."""
 
     def __init__(self, prefix: Any = "CKP", directory: Any = None, config: CheckpointConfig | None = None) -> None:
-        if not isinstance(prefix, str) and not callable(prefix):
-            raise TypeError(f"ModelCheckpoint: prefix must be a string or a function, got {type(prefix).__name__}")
+        if not callable(prefix) and (not isinstance(prefix, str) or os.sep in prefix):
+            raise ValueError(f"ModelCheckpoint: prefix must be a string without {os.sep!r} or a function, got {prefix!r}")
+        if directory is not None and not isinstance(directory, str) and not callable(directory):
+            raise TypeError(f"ModelCheckpoint: directory must be a string or a function, got {type(directory).__name__}")
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(f"ModelCheckpoint: config must be a CheckpointConfig, got {type(config).__name__}")
         self._prefix, self._directory = prefix, directory

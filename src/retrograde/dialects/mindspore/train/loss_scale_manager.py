@@ -10,17 +10,14 @@ from ..nn.wrap import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 class LossScaleManager:
     """Base of loss scale managers."""
 
-    def get_loss_scale(self) -> float:
-        """The loss scale."""
-        raise NotImplementedError
+    def get_loss_scale(self) -> Any:
+        """The loss scale; None where a subclass does not say."""
 
     def update_loss_scale(self, overflow: bool) -> None:
         """Move the scale as a step went."""
-        raise NotImplementedError
 
     def get_update_cell(self) -> Any:
         """The cell that moves the scale in training; None where none is needed."""
-        raise NotImplementedError
 
 
 class FixedLossScaleManager(LossScaleManager):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import importlib
 import math
 from collections.abc import Callable, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._shared.checks import check
 from .._api import missing
 from .._tensor import Tensor
 
@@ -26,7 +28,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-class Metric:
+class Metric(abc.ABC):
     """Base of metrics: `clear`, `update(*inputs)`, `eval`; a metric of one's own derives from it."""
 
     _indexes: list[int] | None = None
@@ -46,14 +48,17 @@ class Metric:
         self._indexes = indexes
         return self
 
+    @abc.abstractmethod
     def clear(self) -> None:
         """Forget all batches."""
         raise NotImplementedError(f"{type(self).__name__}: clear() has to be defined")
 
+    @abc.abstractmethod
     def update(self, *inputs: Any) -> None:
         """Take in a batch."""
         raise NotImplementedError(f"{type(self).__name__}: update() has to be defined")
 
+    @abc.abstractmethod
     def eval(self) -> Any:
         """The value over all batches since `clear`."""
         raise NotImplementedError(f"{type(self).__name__}: eval() has to be defined")
@@ -63,7 +68,7 @@ class Metric:
         given = list(inputs) if self._indexes is None else [inputs[i] for i in self._indexes]
         if len(given) != count:
             raise ValueError(f"{type(self).__name__}.update: wanted {count} inputs, got {len(given)}")
-        return [as_array(x) for x in given]
+        return [self._convert_data(x) for x in given]
 
     def _convert_data(self, data: Any) -> np.ndarray:
         """A Tensor, list or array as a NumPy array, for metrics of one's own; raises TypeError for others."""
@@ -113,27 +118,24 @@ class Loss(_Mean):
 
 
 class _MeanError(_Mean):
+    _error: Callable[[Any], Any]
+
     def update(self, *inputs: Any) -> None:
         x, y = self._chosen(inputs, 2)
-        self._total += float(self._errors(x.reshape(y.shape) - y).sum())
+        self._total += float(self._error(x.reshape(y.shape) - y).sum())
         self._count += y.shape[0]
-
-    def _errors(self, d: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
 
 
 class MAE(_MeanError):
     """The sum of absolute differences over the number of samples."""
 
-    def _errors(self, d: np.ndarray) -> np.ndarray:
-        return np.abs(d)
+    _error = staticmethod(np.abs)
 
 
 class MSE(_MeanError):
     """The sum of squared differences over the number of samples."""
 
-    def _errors(self, d: np.ndarray) -> np.ndarray:
-        return np.square(d)
+    _error = staticmethod(np.square)
 
 
 class EvaluationBase(Metric):
@@ -244,8 +246,7 @@ class Fbeta(_PerClass):
     """(1 + beta²) precision recall / (beta² precision + recall), per class."""
 
     def __init__(self, beta: float) -> None:
-        if not beta > 0:
-            raise ValueError(f"Fbeta: beta must be above 0, got {beta}")
+        check("Fbeta", "beta > 0", locals())
         super().__init__()
         self._beta2 = beta * beta
 
@@ -268,10 +269,7 @@ class TopKCategoricalAccuracy(_Mean):
 
     def __init__(self, k: int) -> None:
         super().__init__()
-        if not isinstance(k, int) or isinstance(k, bool):
-            raise TypeError(f"{type(self).__name__}: k must be an int, got {type(k).__name__}")
-        if k < 1:
-            raise ValueError(f"{type(self).__name__}: k must be above 0, got {k}")
+        check(type(self).__name__, "k: int >= 1", locals())
         self.k = k
 
     def update(self, *inputs: Any) -> None:
@@ -392,8 +390,7 @@ class Dice(_Mean):
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
-        if smooth <= 0:
-            raise ValueError(f"Dice: smooth must be above 0, got {smooth}")
+        check("Dice", "smooth > 0", locals())
         self.smooth = smooth
 
     def update(self, *inputs: Any) -> None:

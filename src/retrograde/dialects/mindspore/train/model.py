@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._shared.checks import check
 from .._tensor import Tensor
 from ..nn.cell import Cell
 from ..nn.optim.optimizer import Optimizer
@@ -36,7 +37,7 @@ class Model:
         if kwargs:
             raise ValueError(f"Model: unknown options {', '.join(kwargs)}")
         if manager is not None and not isinstance(manager, LossScaleManager):
-            raise TypeError(f"Model: loss_scale_manager must be a LossScaleManager, got {type(manager).__name__}")
+            raise ValueError(f"Model: loss_scale_manager must be a LossScaleManager, got {type(manager).__name__}")
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._metrics = get_metrics(metrics)
         self._amp_level, self._manager = amp_level, manager
@@ -57,8 +58,6 @@ class Model:
 
     def _build_eval(self, network: Any, indexes: Any) -> tuple[Any, Any]:
         if network is not None:
-            if not self._metrics:
-                raise ValueError("Model: an eval_network goes with metrics")
             if indexes is not None and (not isinstance(indexes, list) or len(indexes) != 3):
                 raise ValueError(f"Model: eval_indexes must be a list of three ints, got {indexes!r}")
             return network, indexes
@@ -104,9 +103,8 @@ class Model:
     def _train(
         self, op: str, epoch: int, dataset: Any, callbacks: Any, initial_epoch: int, evaluation: Any = None
     ) -> None:  # fmt: skip
-        if not isinstance(epoch, int) or isinstance(epoch, bool) or epoch <= 0:
-            raise ValueError(f"{op}: epoch must be an int above 0, got {epoch!r}")
-        if not isinstance(initial_epoch, int) or not 0 <= initial_epoch < epoch:
+        check(op, "epoch: int > 0; initial_epoch: int", locals())
+        if not 0 <= initial_epoch < epoch:
             raise ValueError(f"{op}: initial_epoch must lie in [0, {epoch}), got {initial_epoch!r}")
         _check_dataset(op, dataset)
         events, network = Callbacks(callbacks), self._train_network

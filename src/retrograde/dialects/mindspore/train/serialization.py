@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....tensor.saving import read_safetensors, write_safetensors
+from ..._shared.checks import check
 from ..._shared.guard import kind_of
 from .._parameter import Parameter
 from .._tensor import Tensor, from_array
@@ -41,11 +42,7 @@ def save_checkpoint(
         ValueError: an unknown format. OSError where the file cannot be written.
     """
     op = "save_checkpoint"
-    if not isinstance(ckpt_file_name, str):
-        raise TypeError(f"{op}: ckpt_file_name must be a string, got {type(ckpt_file_name).__name__}")
-    for name, flag in (("integrated_save", integrated_save), ("crc_check", crc_check)):
-        if not isinstance(flag, bool):
-            raise TypeError(f"{op}: {name} must be a bool, got {type(flag).__name__}")
+    check(op, "ckpt_file_name: str; integrated_save: bool; crc_check: bool", locals())
     ending = _format(op, format)
     if enc_key is not None:
         raise NotImplementedError(f"{op}: {_ENCRYPTED}")
@@ -130,8 +127,7 @@ def load_checkpoint(
         TypeError: arguments of another type.
     """
     op = "load_checkpoint"
-    if not isinstance(ckpt_file_name, str):
-        raise TypeError(f"{op}: ckpt_file_name must be a string, got {type(ckpt_file_name).__name__}")
+    check(op, "ckpt_file_name: str", locals())
     ending = _format(op, format)
     if dec_key is not None:
         raise NotImplementedError(f"{op}: {_ENCRYPTED}")

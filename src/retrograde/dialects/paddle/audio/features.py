@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import FUNCTIONS as F
+from .. import _arithmetic, _shape, _unary
 from .._api import attributes as _attributes
 from ..nn import Layer
 from ..signal import stft
@@ -29,7 +29,7 @@ class Spectrogram(Layer):
 
     def forward(self, x: Any) -> Any:
         """The spectrogram."""
-        return F["pow"](F["abs"](stft(x, window=self.fft_window, **self._options)), self.power)
+        return _arithmetic.pow(_unary.absolute(stft(x, window=self.fft_window, **self._options)), self.power)
 
 
 class MelSpectrogram(Layer):
@@ -46,7 +46,7 @@ class MelSpectrogram(Layer):
 
     def forward(self, x: Any) -> Any:
         """The spectrogram."""
-        return F["matmul"](self.fbank_matrix, self._spectrogram(x))
+        return _arithmetic.matmul(self.fbank_matrix, self._spectrogram(x))
 
 
 class LogMelSpectrogram(Layer):
@@ -89,8 +89,8 @@ class MFCC(Layer):
 
     def forward(self, x: Any) -> Any:
         """The coefficients."""
-        found = F["matmul"](F["transpose"](self._log_melspectrogram(x), [0, 2, 1]), self.dct_matrix)
-        return F["transpose"](found, [0, 2, 1])
+        found = _arithmetic.matmul(_shape.transpose(self._log_melspectrogram(x), [0, 2, 1]), self.dct_matrix)
+        return _shape.transpose(found, [0, 2, 1])
 
 
 __all__ = ["LogMelSpectrogram", "MFCC", "MelSpectrogram", "Spectrogram"]

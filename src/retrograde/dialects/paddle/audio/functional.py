@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value
-from .._api import FUNCTIONS as F
+from .. import _binary, _reductions, _unary
 from .._api import attributes as _attributes
 from .._dtype import as_dtype
 from .._tensor import from_array
@@ -75,13 +75,13 @@ def power_to_db(spect: Any, ref_value: float = 1.0, amin: float = 1e-10, top_db:
         raise ValueError(f"power_to_db: amin must be positive, got {amin}")
     if ref_value <= 0:
         raise ValueError(f"power_to_db: ref_value must be positive, got {ref_value}")
-    found = 10.0 * F["log10"](F["maximum"](spect, from_array(np.full((), amin, spect.numpy().dtype))))
+    found = 10.0 * _unary.log10(_binary.maximum(spect, from_array(np.full((), amin, spect.numpy().dtype))))
     found = found - 10.0 * math.log10(max(ref_value, amin))
     if top_db is None:
         return found
     if top_db < 0:
         raise ValueError(f"power_to_db: top_db must not be negative, got {top_db}")
-    return F["maximum"](found, F["max"](found) - top_db)
+    return _binary.maximum(found, _reductions.max(found) - top_db)
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str = "float32") -> Any:

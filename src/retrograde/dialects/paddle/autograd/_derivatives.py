@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -157,7 +158,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     if not isinstance(ys, Tensor):
         raise TypeError(f"hessian: ys must be a Tensor, got {type(ys).__name__}")
     shape = tuple(shape_of(ys))
-    count = int(np.prod(shape[1:] if batched else shape))
+    count = math.prod(shape[1:] if batched else shape)
     if count != 1:
         raise ValueError(f"hessian: ys must be one number{' per entry of the batch' if batched else ''}, got {count}")
     number = st.reshape(ys, shape=shape[:1] if batched else ())
@@ -173,6 +174,6 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
 def joined(parts: Sequence[Tensor], batched: bool) -> Any:
     """Tensors flattened (behind the batch axis) and put one behind the other."""
     shapes = [tuple(shape_of(p)) for p in parts]
-    flat = [st.reshape(p, shape=(s[0], int(np.prod(s[1:]))) if batched else (int(np.prod(s)),))
+    flat = [st.reshape(p, shape=(s[0], math.prod(s[1:])) if batched else (math.prod(s),))
             for p, s in zip(parts, shapes)]  # fmt: skip
     return flat[0] if len(flat) == 1 else concatenate(*flat, axis=int(batched))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._api import FUNCTIONS as _F
+from .. import _creation
 from .._api import attributes as _attributes
 from .._device import (
     CPUPlace,
@@ -26,7 +26,7 @@ from .._device import (
     is_compiled_with_mkldnn,
     is_compiled_with_rocm,
     is_compiled_with_xpu,
-)
+)  # fmt: skip
 from .._dtype import dtype as DataType
 from .._flags import get_flags
 from .._gradients import backward as _backward
@@ -69,7 +69,7 @@ def _tensor(*args: Any, **options: Any) -> Tensor:
     if args and isinstance(args[0], (VarDesc.VarType, DataType)):
         kind, sizes, name, *_ = (*args, None, None)
         label = _LABELS[kind.name] if isinstance(kind, VarDesc.VarType) else kind.label
-        made: Tensor = _F["zeros"](list(sizes or []), label)
+        made: Tensor = _creation.zeros(list(sizes or []), label)
         if name:
             made.name = name
         return made
@@ -92,7 +92,7 @@ def _run_partial_grad(
 
 
 eager = _Eager(
-    Tensor=_tensor, to_tensor=_F["to_tensor"], run_partial_grad=_run_partial_grad,
+    Tensor=_tensor, to_tensor=_creation.to_tensor, run_partial_grad=_run_partial_grad,
     run_backward=lambda tensors, grads=(), retain=False: _backward(tensors, list(grads) or None, bool(retain)),
 )
 

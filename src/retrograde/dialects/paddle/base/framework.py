@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .. import _creation
 from .._api import FUNCTIONS as _F
 from .._device import CPU, CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .._dtype import as_dtype, get_default_dtype, set_default_dtype
@@ -39,7 +40,7 @@ def _current_expected_place() -> CPUPlace:
 
 
 def _set_expected_place(place: Any) -> None:
-    _F["to_tensor"](0, place=place)
+    _creation.to_tensor(0, place=place)
 
 
 def _dygraph_tracer() -> Any:
@@ -73,25 +74,11 @@ def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
     return as_dtype("convert_np_dtype_to_dtype_", np_dtype)
 
 
-def check_variable_and_dtype(
-    input: Any, input_name: str, expected_dtype: Any, op_name: str, extra_message: str = ""
-) -> None:
-    """Raise TypeError unless the input is a tensor of one of these dtypes."""
-    check_type(input, input_name, Tensor, op_name, extra_message)
-    check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)
-
-
 def check_type(input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = "") -> None:
-    """Raise TypeError unless the input is of one of these types."""
-    if not isinstance(input, expected_type):
-        raise TypeError(f"{op_name}: {input_name} must be {expected_type}, got {type(input).__name__}. {extra_message}".rstrip())
+    """Nothing: types are checked where a static program is written, and there is none here."""
 
 
-def check_dtype(input_dtype: Any, input_name: str, expected_dtype: Any, op_name: str, extra_message: str = "") -> None:
-    """Raise TypeError unless a dtype is one of these."""
-    wanted = [expected_dtype] if isinstance(expected_dtype, str) else list(expected_dtype)
-    if convert_dtype(input_dtype) not in wanted:
-        raise TypeError(f"{op_name}: {input_name} must be of {wanted}, got {input_dtype}. {extra_message}".rstrip())
+check_dtype = check_variable_and_dtype = check_type
 
 
 def convert_dtype(dtype: Any) -> str:

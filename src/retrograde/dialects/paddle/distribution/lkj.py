@@ -8,6 +8,7 @@ import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn.distributions import continuous as families
+from ..._shared.checks import check
 from .._tensor import from_array
 from ..random import default_generator
 from ._rows import F
@@ -29,10 +30,7 @@ class LKJCholesky(Distribution):
                 "LKJCholesky: dim must be an int and concentration a float or a Tensor, got "
                 f"{type(dim).__name__} and {type(concentration).__name__}"
             )
-        if dim < 2:
-            raise ValueError(f"LKJCholesky: dim must be at least 2, got {dim}")
-        if sample_method not in ("onion", "cvine"):
-            raise ValueError(f"LKJCholesky: sample_method must be 'onion' or 'cvine', got {sample_method!r}")
+        check("LKJCholesky", "dim >= 2; sample_method in {onion, cvine}", locals())
         self.dim, self.sample_method = dim, sample_method
         (self.concentration,) = arguments("LKJCholesky", concentration)
         if not (self._plain() > 0).all():

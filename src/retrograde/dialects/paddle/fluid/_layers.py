@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._shared.layers import written as _written
+from ..._shared.option_rows import annotated as _annotated
 from .. import nn as _nn
 from . import layers as _layers
 
@@ -22,95 +24,69 @@ class _Activated:
         return _layers.activated(super().forward(*inputs), self._act)  # type: ignore[misc]
 
 
-def _convolution(stride: Any, padding: Any, dilation: Any, groups: int | None, weight: Any, bias: Any) -> dict[str, Any]:
-    """The options of a convolution under the names of `paddle.nn`."""
-    return {
-        "stride": stride, "padding": padding, "dilation": dilation, "groups": groups or 1, "weight_attr": weight,
-        "bias_attr": bias,
-    }  # fmt: skip
+_TYPES = dict.fromkeys(("stride", "padding", "dilation"), "Any") | {"act": "str | None"}
+_OLD = "`paddle.nn.{}` with the arguments of old programs{}."
 
 
-class Linear(_Activated, _nn.Linear):
-    """`paddle.nn.Linear` with the arguments of old programs: sizes, attributes, and an activation after it."""
-
-    def __init__(
-        self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
-        dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(input_dim, output_dim, weight_attr=param_attr, bias_attr=bias_attr)
-        self._act = act
-
-
-class _Convolution(_Activated):
-    """What stands in front of a convolution: the arguments of old programs."""
-
-    def __init__(
-        self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
-        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
-        super().__init__(num_channels, num_filters, filter_size, **options)  # type: ignore[call-arg]
-        self._act = act
+def _old(name: str, base: Any, options: str, given: str, more: str = "", kept: str = "", **members: Any) -> Any:
+    """A layer of `paddle.nn` whose constructor takes `options` and hands on `given`. An activation among them is applied to the
+    result; `kept` are options that it keeps."""
+    lines = [f"def __init__(self, {_annotated(options, _TYPES)}) -> None:", f"    _base.__init__(self, {given})"]
+    lines.append(f"    self._act = {'act' if 'act=' in options else None}")
+    lines += [f"    self._{option} = {option}" for option in kept.split()]
+    place = f"<retrograde row paddle.fluid.dygraph.{name}>"
+    constructor = _written("\n".join(lines), place, {"_base": base, "Any": Any}, "__init__")
+    own = {"__init__": constructor, "__doc__": _OLD.format(base.__name__, more), "__module__": __name__}
+    return type(name, (_Activated, base), {**own, **members})
 
 
-class Conv2D(_Convolution, _nn.Conv2D):
-    """`paddle.nn.Conv2D` with the arguments of old programs."""
-
-
-class Conv3D(_Convolution, _nn.Conv3D):
-    """`paddle.nn.Conv3D` with the arguments of old programs."""
-
-
-class Conv2DTranspose(_Activated, _nn.Conv2DTranspose):
-    """`paddle.nn.Conv2DTranspose` with the arguments of old programs."""
-
-    def __init__(
-        self, num_channels: int, num_filters: int, filter_size: Any, output_size: Any = None, padding: Any = 0,
-        stride: Any = 1, dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
-        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
-        super().__init__(num_channels, num_filters, filter_size, **options)
-        self._size, self._act = output_size, act
-
-    def forward(self, input: Any) -> Any:
-        """The transposed convolution, after which the activation is applied."""
-        return super().forward(input, self._size)
-
-
-class Conv3DTranspose(_Activated, _nn.Conv3DTranspose):
-    """`paddle.nn.Conv3DTranspose` with the arguments of old programs."""
-
-    def __init__(
-        self, num_channels: int, num_filters: int, filter_size: Any, padding: Any = 0, stride: Any = 1,
-        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
-        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
-        super().__init__(num_channels, num_filters, filter_size, **options)
-        self._act = act
-
-
-class BilinearTensorProduct(_Activated, _nn.Bilinear):
-    """`paddle.nn.Bilinear` with the arguments of old programs."""
-
-    def __init__(
-        self, input1_dim: int, input2_dim: int, output_dim: int, name: str | None = None, act: str | None = None,
-        param_attr: Any = None, bias_attr: Any = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(input1_dim, input2_dim, output_dim, param_attr, bias_attr, name)
-        self._act = act
-
-
-class InstanceNorm(_nn.InstanceNorm2D):
-    """`paddle.nn.InstanceNorm2D` with the arguments of old programs."""
-
-    def __init__(
-        self, num_channels: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
-        dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(num_channels, epsilon, weight_attr=param_attr, bias_attr=bias_attr)
+_ATTRIBUTES = "param_attr=None, bias_attr=None, act=None, dtype='float32'"
+_WEIGHTS = "weight_attr=param_attr, bias_attr=bias_attr"
+_SIZES = "num_channels: int, num_filters: int, filter_size"
+_DEVICE = "groups: int | None = None, param_attr=None, bias_attr=None, use_cudnn=True, act=None, dtype='float32'"
+_FORWARD = f"{_SIZES}, stride=1, padding=0, dilation=1, {_DEVICE}"
+_CONVOLUTION = (
+    "num_channels, num_filters, filter_size, stride=stride, padding=padding, dilation=dilation, groups=groups or 1, "
+    + _WEIGHTS
+)
+Conv2D, Conv3D = (_old(base.__name__, base, _FORWARD, _CONVOLUTION) for base in (_nn.Conv2D, _nn.Conv3D))
+Conv2DTranspose = _old(
+    "Conv2DTranspose", _nn.Conv2DTranspose, f"{_SIZES}, output_size=None, padding=0, stride=1, dilation=1, {_DEVICE}",
+    _CONVOLUTION, kept="output_size", forward=lambda self, input: _Activated.forward(self, input, self._output_size),
+)  # fmt: skip
+Conv3DTranspose = _old(
+    "Conv3DTranspose", _nn.Conv3DTranspose, f"{_SIZES}, padding=0, stride=1, dilation=1, {_DEVICE}", _CONVOLUTION
+)
+Linear = _old("Linear", _nn.Linear, "input_dim: int, output_dim: int, " + _ATTRIBUTES, "input_dim, output_dim, " + _WEIGHTS)
+BilinearTensorProduct = _old(
+    "BilinearTensorProduct", _nn.Bilinear,
+    "input1_dim: int, input2_dim: int, output_dim: int, name=None, act=None, param_attr=None, bias_attr=None, dtype='float32'",
+    "input1_dim, input2_dim, output_dim, param_attr, bias_attr, name",
+)  # fmt: skip
+InstanceNorm = _old(
+    "InstanceNorm", _nn.InstanceNorm2D, "num_channels: int, epsilon=1e-05, param_attr=None, bias_attr=None, dtype='float32'",
+    "num_channels, epsilon, " + _WEIGHTS,
+)  # fmt: skip
+GroupNorm = _old(
+    "GroupNorm", _nn.GroupNorm,
+    "channels: int, groups: int, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, data_layout='NCHW', dtype='float32'",
+    "groups, channels, epsilon, param_attr, bias_attr, data_layout",
+)  # fmt: skip
+LayerNorm = _old(
+    "LayerNorm", _nn.LayerNorm, "normalized_shape, scale=True, shift=True, epsilon=1e-05, " + _ATTRIBUTES,
+    "normalized_shape, epsilon=epsilon, weight_attr=param_attr if scale else False, bias_attr=bias_attr if shift else False",
+)  # fmt: skip
+Embedding = _old(
+    "Embedding", _nn.Embedding,
+    "size, is_sparse=False, is_distributed=False, padding_idx: int | None = None, param_attr=None, dtype='float32'",
+    "size[0], size[1], padding_idx=padding_idx, weight_attr=param_attr", ": the size as one list",
+)  # fmt: skip
+Dropout = _old(
+    "Dropout", _nn.Dropout,
+    "p=0.5, seed: int | None = None, dropout_implementation='downgrade_in_infer', is_test=False",
+    "p, mode='upscale_in_train' if dropout_implementation == 'upscale_in_train' else 'downscale_in_infer'",
+    ": by default, inputs are scaled down outside training",
+)  # fmt: skip
 
 
 class PRelu(Layer):
@@ -168,17 +144,6 @@ class GRUUnit(Layer):
         return kept * hidden + (1 - kept) * candidate, reset, _layers.concat([gates, candidate], 1)
 
 
-class GroupNorm(_Activated, _nn.GroupNorm):
-    """`paddle.nn.GroupNorm` with the arguments of old programs."""
-
-    def __init__(
-        self, channels: int, groups: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
-        act: str | None = None, data_layout: str = "NCHW", dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(groups, channels, epsilon, param_attr, bias_attr, data_layout)
-        self._act = act
-
-
 class Pool2D(Layer):
     """Pooling of images with the arguments of old programs."""
 
@@ -197,37 +162,3 @@ class Pool2D(Layer):
 
 class BatchNorm(_nn.BatchNorm):
     """`paddle.nn.BatchNorm`, which has kept the arguments of old programs."""
-
-
-class Embedding(_nn.Embedding):
-    """`paddle.nn.Embedding` with the arguments of old programs: the size as one list."""
-
-    def __init__(
-        self, size: Any, is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
-        param_attr: Any = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(size[0], size[1], padding_idx=padding_idx, weight_attr=param_attr)
-
-
-class LayerNorm(_Activated, _nn.LayerNorm):
-    """`paddle.nn.LayerNorm` with the arguments of old programs."""
-
-    def __init__(
-        self, normalized_shape: Any, scale: bool = True, shift: bool = True, epsilon: float = 1e-05,
-        param_attr: Any = None, bias_attr: Any = None, act: str | None = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        super().__init__(
-            normalized_shape, epsilon=epsilon, weight_attr=param_attr if scale else False,
-            bias_attr=bias_attr if shift else False,
-        )  # fmt: skip
-        self._act = act
-
-
-class Dropout(_nn.Dropout):
-    """`paddle.nn.Dropout` with the arguments of old programs: by default, inputs are scaled down outside training."""
-
-    def __init__(self, p: float = 0.5, seed: int | None = None, dropout_implementation: str = "downgrade_in_infer",
-                 is_test: bool = False) -> None:  # fmt: skip
-        super().__init__(
-            p, mode="upscale_in_train" if dropout_implementation == "upscale_in_train" else "downscale_in_infer"
-        )

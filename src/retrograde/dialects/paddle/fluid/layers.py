@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from ....core.value import shape_of
 from ... import paddle as _p
@@ -55,8 +54,8 @@ def mul(x: Any, y: Any, x_num_col_dims: int = 1, y_num_col_dims: int = 1, name: 
     """The product of two tensors seen as matrices: their first axes are rows, the others columns."""
     a, b = tuple(shape_of(x)), tuple(shape_of(y))
     rows, inner = a[:x_num_col_dims], b[y_num_col_dims:]
-    left = x.reshape([int(np.prod(rows)), -1])
-    right = y.reshape([int(np.prod(b[:y_num_col_dims])), -1])
+    left = x.reshape([math.prod(rows), -1])
+    right = y.reshape([math.prod(b[:y_num_col_dims]), -1])
     return _product(left, right).reshape([*rows, *inner])
 
 
@@ -251,7 +250,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False, name: Any = No
     return _p.sort(input, axis, descending), _p.argsort(input, axis, descending)
 
 
-flatten = _defined("flatten", lambda x, axis=1, name=None: x.reshape([int(np.prod(shape_of(x)[:axis])), -1]),
+flatten = _defined("flatten", lambda x, axis=1, name=None: x.reshape([math.prod(shape_of(x)[:axis]), -1]),
     "A matrix: the axes before `axis` make its rows, the others its columns.")  # fmt: skip
 where = _defined("where", lambda condition: _p.nonzero(condition), "The positions of what is true, one in each row.")
 

@@ -6,6 +6,7 @@ import os
 import warnings
 from typing import Any
 
+from ..._shared.registry import defined as _defined
 from ..optimizer.lr import LRScheduler as _Schedule
 from ..optimizer.lr import ReduceOnPlateau as _Plateau
 
@@ -24,47 +25,28 @@ class Callback:
         """Be told the options of the loop."""
         self.params = params
 
-    def on_train_begin(self, logs: Any = None) -> None:
-        """Before training."""
+    # The stages are made below: on_train_begin(logs), on_epoch_begin(epoch, logs), on_train_batch_begin(step, logs) and so on.
 
-    def on_train_end(self, logs: Any = None) -> None:
-        """After training."""
 
-    def on_eval_begin(self, logs: Any = None) -> None:
-        """Before an evaluation."""
+def _stage(name: str, doc: str) -> None:
+    def whole(self: Callback, logs: Any = None) -> None:
+        pass
 
-    def on_eval_end(self, logs: Any = None) -> None:
-        """After an evaluation, with its results."""
+    def epoch_(self: Callback, epoch: int, logs: Any = None) -> None:
+        pass
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Before an epoch."""
+    def batch(self: Callback, step: int, logs: Any = None) -> None:
+        pass
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """After an epoch, with the last results."""
+    setattr(Callback, name, _defined(name, batch if "_batch_" in name else epoch_ if "epoch" in name else whole, doc))
 
-    def on_train_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch."""
 
-    def on_train_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch, with its results."""
-
-    def on_eval_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch of an evaluation."""
-
-    def on_eval_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch of an evaluation, with its results."""
-
-    def on_predict_begin(self, logs: Any = None) -> None:
-        """Before a prediction."""
-
-    def on_predict_end(self, logs: Any = None) -> None:
-        """After a prediction."""
-
-    def on_predict_batch_begin(self, step: int, logs: Any = None) -> None:
-        """Before a batch of a prediction."""
-
-    def on_predict_batch_end(self, step: int, logs: Any = None) -> None:
-        """After a batch of a prediction."""
+for _name, _what in (
+    ("train", "training"), ("eval", "an evaluation"), ("predict", "a prediction"), ("epoch", "an epoch"),
+    ("train_batch", "a batch"), ("eval_batch", "a batch of an evaluation"), ("predict_batch", "a batch of a prediction"),
+):  # fmt: skip
+    _stage(f"on_{_name}_begin", f"Before {_what}.")
+    _stage(f"on_{_name}_end", f"After {_what}, with what it gave.")
 
 
 class ModelCheckpoint(Callback):

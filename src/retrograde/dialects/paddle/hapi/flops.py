@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .. import nn
-from .._api import FUNCTIONS as F
+from .. import nn, random
 
 Count = Callable[[Any, Any, Any], float]
 
@@ -69,7 +68,7 @@ def flops(net: Any, input_size: Any, custom_ops: dict[Any, Any] | None = None, p
     was_training = net.training
     net.eval()
     try:
-        net(F["rand"](list(input_size)))
+        net(random.rand(list(input_size)))
     finally:
         for handle in handles:
             handle.remove()

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....core.value import Value
 from ....ops.structural import stack
+from ..._shared.checks import check
 from .._tensor import from_array
 from .dataset import IterableDataset
 from .sampler import BatchSampler, batched, check_batch_size
@@ -66,10 +67,7 @@ class DataLoader:
         reader_buffer_size: int = 2, prefetch_factor: int = 2, use_shared_memory: bool = True, timeout: int = 0,
         worker_init_fn: Callable[[int], None] | None = None, persistent_workers: bool = False,
     ) -> None:  # fmt: skip
-        if num_workers < 0:
-            raise AssertionError(f"DataLoader: num_workers must not be negative, got {num_workers}")
-        if timeout < 0:
-            raise AssertionError(f"DataLoader: timeout must not be negative, got {timeout}")
+        check("DataLoader", "num_workers >= 0; timeout >= 0", locals(), AssertionError)
         self.dataset, self.return_list, self.collate_fn = dataset, return_list, collate_fn
         self.num_workers, self.drop_last = num_workers, drop_last
         self._iterable = isinstance(dataset, IterableDataset)

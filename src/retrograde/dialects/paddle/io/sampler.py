@@ -14,6 +14,7 @@ import numpy as np
 
 from ....backend import launch
 from ....core.value import Value
+from ..._shared.checks import check
 from ..random import default_generator
 from .dataset import IterableDataset
 
@@ -45,8 +46,7 @@ class RandomSampler(Sampler):
         self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None
     ) -> None:
         super().__init__(data_source)
-        if not isinstance(replacement, bool):
-            raise TypeError(f"RandomSampler: replacement must be a bool, got {replacement!r}")
+        check("RandomSampler", "replacement: bool", locals())
         if num_samples is not None and not replacement and num_samples > len(data_source):
             raise ValueError(
                 f"RandomSampler: num_samples {num_samples} exceeds the {len(data_source)} samples; use replacement=True"
@@ -122,9 +122,7 @@ class BatchSampler(Sampler):
             raise AssertionError("BatchSampler: an IterableDataset has no indices")
         if sampler is not None and shuffle:
             raise AssertionError("BatchSampler: a sampler decides the order; shuffle goes with a dataset")
-        for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
-            if not isinstance(value, bool):
-                raise AssertionError(f"BatchSampler: {name} must be a bool, got {type(value).__name__}")
+        check("BatchSampler", "shuffle: bool; drop_last: bool", locals(), AssertionError)
         check_batch_size("BatchSampler", batch_size)
         super().__init__(dataset)
         order = RandomSampler(dataset) if shuffle and sampler is None else SequenceSampler(dataset)

@@ -18,7 +18,7 @@ from .initializer import (
     XavierNormal,
     XavierUniform,
     calculate_gain,
-)
+)  # fmt: skip
 
 __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",

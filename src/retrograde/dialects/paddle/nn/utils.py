@@ -109,7 +109,7 @@ class _WeightNorm:
 def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Split a weight into `name_v` (direction) and `name_g` (length along an axis; None: of the whole); returns the
     layer."""
-    for hook, *_ in layer._forward_pre_hooks.values():
+    for _, hook in layer._forward_pre_hooks.values():
         if isinstance(hook, _WeightNorm) and hook.name == name:
             raise RuntimeError(f"weight_norm: {name} is normalised already")
     weight = layer._parameters[name]
@@ -127,7 +127,7 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(layer: Any, name: str = "weight") -> Any:
     """Put the weight together again; ValueError where it is not split."""
-    for hook, *_ in list(layer._forward_pre_hooks.values()):
+    for _, hook in list(layer._forward_pre_hooks.values()):
         if isinstance(hook, _WeightNorm) and hook.name == name:
             weight = hook.weight(layer).detach()
             hook.handle.remove()  # type: ignore[attr-defined]

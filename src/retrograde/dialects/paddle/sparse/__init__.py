@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math as _math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .. import _arithmetic
+from .. import _creation
+from .. import _joining
+from .. import _reductions
+from .. import _shape
+from .. import _unary
 from ....core.value import Value
 from ....learn import sparse as math
 from ..._shared.axes import axis_of
-from .._api import FUNCTIONS as _F
 from .._api import attributes as _attributes
 from .._device import check_device
 from .._dtype import as_dtype
@@ -23,12 +29,12 @@ _Slice = slice
 
 
 def _given(op: str, x: Any, dtype: Any = None) -> Any:
-    return x if isinstance(x, Tensor) and dtype is None else _F["to_tensor"](x, dtype)
+    return x if isinstance(x, Tensor) and dtype is None else _creation.to_tensor(x, dtype)
 
 
 def _values(op: str, values: Any, dtype: Any, stop_gradient: bool) -> Any:
     """The values as a tensor, and whether gradients flow to them."""
-    v = values if isinstance(values, Tensor) else _F["to_tensor"](values)
+    v = values if isinstance(values, Tensor) else _creation.to_tensor(values)
     if dtype is not None and v.dtype is not as_dtype(op, dtype):
         v = v.astype(dtype)
     if v.stop_gradient and not stop_gradient:
@@ -119,10 +125,13 @@ def _of_values(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_UNARY = "sin tan asin atan sinh tanh asinh atanh sqrt square log1p abs neg deg2rad rad2deg expm1 isnan"
-for _name in _UNARY.split():
-    globals()[_name] = _of_values(_name, _F[_name])
-pow = _of_values("pow", lambda v, factor: _F["pow"](v, factor))
+for _f in (
+    _unary.sin, _unary.tan, _unary.asin, _unary.atan, _unary.sinh, _unary.tanh, _unary.asinh, _unary.atanh, _unary.sqrt,
+    _unary.square, _unary.log1p, _unary.absolute, _unary.neg, _unary.deg2rad, _unary.rad2deg, _unary.expm1,
+    _unary.isnan,
+):  # fmt: skip
+    globals()[_f.__name__] = _of_values(_f.__name__, _f)
+pow = _of_values("pow", lambda v, factor: _arithmetic.pow(v, factor))
 
 
 def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: Any = None) -> SparseTensor:
@@ -155,20 +164,20 @@ def _alike(op: str, x: SparseTensor, y: SparseTensor) -> None:
 
 def _joined(x: SparseTensor, y: SparseTensor, sign: int) -> SparseTensor:
     x, y = x.in_order(), y.in_order()
-    values = _F["concat"]([x._v, y._v if sign > 0 else -y._v], 0)
+    values = _joining.concat([x._v, y._v if sign > 0 else -y._v], 0)
     places = np.concatenate([x._places, y._places], axis=1)
     there, added = math.coalesced(places, values, x._shape)
     return SparseTensor(there, added, x._shape, by_rows=x._by_rows, coalesced=True)
 
 
-def _sum(op: str, sign: int) -> Callable[..., Any]:
+def _sum(op: str, sign: int, dense: Callable[..., Any]) -> Callable[..., Any]:
     def function(x: Any, y: Any, name: Any = None) -> Any:
         """The sum (difference) of two sparse tensors of one layout, or of a sparse and a dense one, which is sparse."""
         x = _sparse(op, x)
         if not isinstance(y, SparseTensor):
             if not isinstance(y, Value):
                 raise ValueError(f"{op}: y must be a tensor, got {type(y).__name__}")
-            return x.with_values(_F[op](x._v, math.picked(y, x._places)))
+            return x.with_values(dense(x._v, math.picked(y, x._places)))
         if x.dtype is not y.dtype:
             y = y.astype(x.dtype)
         _alike(op, x, y)
@@ -179,7 +188,7 @@ def _sum(op: str, sign: int) -> Callable[..., Any]:
     return function
 
 
-add, subtract = _sum("add", 1), _sum("subtract", -1)
+add, subtract = _sum("add", 1, _arithmetic.add), _sum("subtract", -1, _arithmetic.subtract)
 
 
 def multiply(x: Any, y: Any, name: Any = None) -> SparseTensor:
@@ -187,12 +196,12 @@ def multiply(x: Any, y: Any, name: Any = None) -> SparseTensor:
     x, y = (x, y) if isinstance(x, SparseTensor) else (y, x)
     x = _sparse("multiply", x)
     if isinstance(y, (int, float)):
-        return x.with_values(_F["scale"](x._v, float(y)))
+        return x.with_values(_unary.scale(x._v, float(y)))
     y = _sparse("multiply", y, "y")
     _alike("multiply", x, y)
     x, y = x.in_order(), y.in_order()
     mine, yours = math.common(math.flat(x._places, x._shape), math.flat(y._places, y._shape))
-    values = _F["multiply"](x._v[from_array(mine)], y._v[from_array(yours)])
+    values = _arithmetic.multiply(x._v[from_array(mine)], y._v[from_array(yours)])
     return SparseTensor(x._places[:, mine], values, x._shape, by_rows=x._by_rows, coalesced=True)
 
 
@@ -200,15 +209,15 @@ def divide(x: Any, y: Any, name: Any = None) -> SparseTensor:
     """A sparse tensor over a number, or over another of its layout, where either has a value."""
     x = _sparse("divide", x)
     if isinstance(y, (int, float)):
-        return x.with_values(_F["scale"](x._v, 1.0 / float(y)))
+        return x.with_values(_unary.scale(x._v, 1.0 / float(y)))
     y = _sparse("divide", y, "y")
     _alike("divide", x, y)
     x, y = x.in_order(), y.in_order()
     if np.array_equal(x._places, y._places):
-        return x.with_values(_F["divide"](x._v, y._v))
+        return x.with_values(_arithmetic.divide(x._v, y._v))
     both = np.unique(np.concatenate([math.flat(x._places, x._shape), math.flat(y._places, y._shape)]))
     places = np.stack(np.unravel_index(both, x._shape[: len(x._places)])).astype(np.int64)
-    values = _F["divide"](math.picked(x.to_dense(), places), math.picked(y.to_dense(), places))
+    values = _arithmetic.divide(math.picked(x.to_dense(), places), math.picked(y.to_dense(), places))
     return SparseTensor(places, values, x._shape, by_rows=x._by_rows, coalesced=True)
 
 
@@ -228,7 +237,7 @@ def matmul(x: Any, y: Any, name: Any = None) -> Any:
         raise ValueError(f"matmul: shapes {list(x.shape)} and {list(getattr(y, 'shape', ()))} do not multiply")
     if x.ndim == 2 and not isinstance(y, SparseTensor):
         return math.product(x._places, x._v, y, x._shape[0])
-    found = _F["matmul"](x.to_dense(), as_dense(y))
+    found = _arithmetic.matmul(x.to_dense(), as_dense(y))
     if not isinstance(y, SparseTensor):
         return found
     out = found.to_sparse_coo(found.ndim)
@@ -240,8 +249,8 @@ def masked_matmul(x: Any, y: Any, mask: Any, name: Any = None) -> SparseTensor:
     mask = _sparse("masked_matmul", mask, "mask")
     *batch, rows, columns = mask._places
     left = math.picked(x, np.stack([*batch, rows]))
-    right = math.picked(_F["transpose"](y, [*range(y.ndim - 2), y.ndim - 1, y.ndim - 2]), np.stack([*batch, columns]))
-    return mask.with_values(_F["sum"](left * right, -1))
+    right = math.picked(_shape.transpose(y, [*range(y.ndim - 2), y.ndim - 1, y.ndim - 2]), np.stack([*batch, columns]))
+    return mask.with_values(_reductions.sum(left * right, -1))
 
 
 def mask_as(x: Any, mask: Any, name: Any = None) -> SparseTensor:
@@ -265,7 +274,7 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, nam
     found = matmul(x, y)
     if isinstance(input, SparseTensor):
         return add(multiply(input, float(beta)), multiply(found, float(alpha)))
-    return _F["scale"](input, beta) + _F["scale"](found, alpha)
+    return _unary.scale(input, beta) + _unary.scale(found, alpha)
 
 
 FUNCTIONS_OF.update(matmul=matmul, mv=mv)
@@ -289,7 +298,7 @@ def transpose(x: Any, perm: Sequence[int], name: Any = None) -> SparseTensor:
         raise ValueError("transpose: sparse axes stay in front of those that each value has")
     values = x._v
     if order[kept:] != list(range(kept, x.ndim)):
-        values = _F["transpose"](values, [0, *(axis - kept + 1 for axis in order[kept:])])
+        values = _shape.transpose(values, [0, *(axis - kept + 1 for axis in order[kept:])])
     return _like(x, x._places[order[:kept]], values, [x._shape[axis] for axis in order])
 
 
@@ -298,10 +307,10 @@ def reshape(x: Any, shape: Sequence[int], name: Any = None) -> SparseTensor:
     x = _sparse("reshape", x)
     kept, rest = len(x._places), x._shape[len(x._places) :]
     sizes = [x._shape[k] if n == 0 and k < x.ndim else int(n) for k, n in enumerate(shape)]
-    total = int(np.prod(x._shape))
+    total = _math.prod(x._shape)
     if -1 in sizes:
-        sizes[sizes.index(-1)] = total // max(-int(np.prod(sizes)), 1)
-    if int(np.prod(sizes)) != total:
+        sizes[sizes.index(-1)] = total // max(-_math.prod(sizes), 1)
+    if _math.prod(sizes) != total:
         raise ValueError(f"reshape: {total} elements of shape {list(x._shape)} do not fit {list(shape)}")
     front = sizes[: len(sizes) - len(rest)] if rest else sizes
     if rest and tuple(sizes[len(front) :]) != rest:
@@ -317,7 +326,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
     places, inner, shape = math.summed(x._places, x._shape, {axis_of("sum", a, x.ndim) for a in axes}, keepdim)
     if inner:
-        values = _F["sum"](values, inner, keepdim=keepdim)
+        values = _reductions.sum(values, inner, keepdim=keepdim)
     if not len(places):
         places, shape = np.zeros((1, x.nnz()), np.int64), [1, *shape]
     return _like(x, places, values, shape) if x._by_rows and len(shape) > 1 else SparseTensor(places, values, shape).in_order()
@@ -337,7 +346,7 @@ def slice(x: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int
             among &= (places[i] >= low) & (places[i] < high)
             places[i] -= low
         else:
-            values = _F["slice"](values, [i - len(places) + 1], [low], [high])
+            values = _joining.slice_part(values, [i - len(places) + 1], [low], [high])
     return _like(x, places[:, among], values[from_array(np.flatnonzero(among))], shape)
 
 

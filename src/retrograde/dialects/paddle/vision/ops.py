@@ -33,7 +33,7 @@ from ._detection import (
     overlaps,
     prior_box,
     yolo_box,
-)
+)  # fmt: skip
 from .models._blocks import ConvNormActivation
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import types as _types
-from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
 from .. import compiler as _compiler
 from .._api import attributes as _attributes
 from .._optimized_module import OptimizedModule
-from ..compiler import allow_in_graph, disable, is_compiling, reset
+from ..compiler import allow_in_graph, disable, is_compiling, reset, set_stance
 
 config = _types.SimpleNamespace(
     cache_size_limit=8, recompile_limit=8, accumulated_cache_size_limit=256, suppress_errors=False, verbose=False,
@@ -44,12 +42,6 @@ maybe_mark_dynamic = mark_static = mark_static_address = mark_unbacked = mark_dy
 def assume_constant_result(fn: _Any) -> _Any:
     """The function itself."""
     return fn
-
-
-@contextlib.contextmanager
-def set_stance(*args: _Any, **kwargs: _Any) -> _Iterator[None]:
-    """A context in which nothing is different."""
-    yield
 
 
 def export(*args: _Any, **kwargs: _Any) -> _Any:

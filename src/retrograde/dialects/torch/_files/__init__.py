@@ -16,13 +16,6 @@ from ._trusted import Trust
 from ._zip import read, read_pickle, read_zip, write_zip
 
 __all__ = [
-    "TensorRecord",
-    "Trust",
-    "read",
-    "read_legacy",
-    "read_pickle",
-    "read_safetensors",
-    "read_zip",
-    "write_safetensors",
+    "TensorRecord", "Trust", "read", "read_legacy", "read_pickle", "read_safetensors", "read_zip", "write_safetensors",
     "write_zip",
-]
+]  # fmt: skip

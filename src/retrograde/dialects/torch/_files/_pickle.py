@@ -323,7 +323,7 @@ class Pickler:
             )
         typed = dtype_name in STORAGE_CLASSES
         kind = GlobalName(STORAGE_CLASSES[dtype_name] if typed else UNTYPED_STORAGE)
-        return _PersistentStorage(("storage", kind, key, "cpu", array.size if typed else array.nbytes))
+        return _PersistentStorage(("storage", kind, key, record.location, array.size if typed else array.nbytes))
 
 
 _WRITERS: dict[type, Callable[[Pickler, Any], None]] = {

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from ....backend.devices import accelerator
 from ..._shared.unpickling import Internal
 
 STORAGE_CLASSES = {
@@ -68,6 +69,8 @@ class TensorRecord(NamedTuple):
     attributes: Mapping[str, Any] | None = None
     kind: type | None = None
     """The program's own class of tensors that this one is of."""
+    location: str = "cpu"
+    """The device that it belongs on; its elements are in `storage` all the same."""
 
 
 def dtype_of_name(name: str) -> np.dtype:
@@ -117,13 +120,14 @@ def checked_record(record: TensorRecord) -> TensorRecord:
 class Storage(Internal):
     """The bytes of one storage, and the arrays that view them: one per dtype, so that sharing is identity."""
 
-    __slots__ = ("_arrays", "dtype_name", "raw", "swapped")
+    __slots__ = ("_arrays", "dtype_name", "location", "raw", "swapped")
 
     def __init__(self, raw: np.ndarray, dtype_name: str | None, *, swapped: bool = False) -> None:
         super().__init__("a storage outside a tensor")
         self.raw = raw
         self.dtype_name = dtype_name
         self.swapped = swapped
+        self.location = "cpu"
         self._arrays: dict[str, np.ndarray] = {}
 
     def array(self, dtype_name: str) -> np.ndarray:
@@ -150,7 +154,7 @@ def storage_bytes(dtype_name: str | None, count: int) -> int:
 
 
 def check_location(storage: Storage, location: str, map_location: Any) -> None:
-    """Raise RuntimeError unless a storage saved from `location` may be placed in this machine's memory."""
+    """Note where a storage saved from `location` is to be; raises RuntimeError for a device that is not here."""
     if callable(map_location):
         if map_location(storage.array(storage.dtype_name or "uint8"), location) is not None:
             return
@@ -158,8 +162,13 @@ def check_location(storage: Storage, location: str, map_location: Any) -> None:
         location = str(map_location.get(location, location))
     elif map_location is not None:
         location = str(map_location)
-    if location.partition(":")[0] != "cpu":
-        raise RuntimeError(
-            f"torch.load: a tensor belongs on {location!r}, and there is only 'cpu' here; "
-            "pass map_location='cpu' to place it there"
-        )
+    kind, _, number = location.partition(":")
+    if kind != "cpu":
+        served = accelerator(kind)
+        if served is None or int(number or 0) >= served.count():
+            there = "there is only 'cpu'" if served is None else f"there are {served.count()} of them"
+            raise RuntimeError(
+                f"torch.load: a tensor belongs on {location!r}, and {there} here; "
+                "pass map_location='cpu' to place it there"
+            )
+        storage.location = location

@@ -38,7 +38,7 @@ class Unpickler(Machine):
     Args:
         stream: binary, positioned at the pickle; left behind its last byte.
         load_storage: called with dtype name (None: bytes), key, location, number of elements and view.
-        rebuild: called with the first seven fields of a TensorRecord.
+        rebuild: called with the first seven fields of a TensorRecord and its location.
         constants: values by full name, "torch.float32".
         functions: what may be called, by full name, "torch.Size"; of classes, objects are made.
         is_own: tells the dialect's own layers and functions, which are refused with what it takes to read them.
@@ -50,16 +50,10 @@ class Unpickler(Machine):
     remedy = "save a state_dict, or vouch for it with torch.serialization.add_safe_globals"
 
     def __init__(
-        self,
-        stream: IO[bytes],
-        load_storage: LoadStorage | None = None,
-        rebuild: Rebuild | None = None,
-        constants: Mapping[str, Any] | None = None,
-        functions: Mapping[str, Callable[..., Any]] | None = None,
-        is_own: IsOwn | None = None,
-        trust: Trust | None = None,
-        budget: Budget | None = None,
-    ) -> None:
+        self, stream: IO[bytes], load_storage: LoadStorage | None = None, rebuild: Rebuild | None = None, constants:
+        Mapping[str, Any] | None = None, functions: Mapping[str, Callable[..., Any]] | None = None, is_own: IsOwn | None
+        = None, trust: Trust | None = None, budget: Budget | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(stream, constants, functions, budget)
         self._handlers[pickle.NEWOBJ[0]] = self._new
         self._load_storage = load_storage
@@ -161,29 +155,16 @@ class Unpickler(Machine):
         return self._tensor_v2(storage, offset, shape, strides, False, None)
 
     def _tensor_v2(
-        self,
-        storage: Any,
-        offset: int,
-        shape: Any,
-        strides: Any,
-        requires_grad: bool,
-        backward_hooks: Any,
-        metadata: Any = None,
-    ) -> Any:
+        self, storage: Any, offset: int, shape: Any, strides: Any, requires_grad: bool, backward_hooks: Any, metadata:
+        Any = None,
+    ) -> Any:  # fmt: skip
         dtype_name = storage.dtype_name if isinstance(storage, Storage) else None
         return self._tensor(storage, dtype_name, offset, shape, strides, requires_grad, metadata)
 
     def _tensor_v3(
-        self,
-        storage: Any,
-        offset: int,
-        shape: Any,
-        strides: Any,
-        requires_grad: bool,
-        backward_hooks: Any,
-        dtype: Any,
+        self, storage: Any, offset: int, shape: Any, strides: Any, requires_grad: bool, backward_hooks: Any, dtype: Any,
         metadata: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         if isinstance(dtype, _Dtype):
             dtype_name = dtype.name.removeprefix("torch.")
         else:
@@ -191,15 +172,9 @@ class Unpickler(Machine):
         return self._tensor(storage, dtype_name, offset, shape, strides, requires_grad, metadata)
 
     def _tensor(
-        self,
-        storage: Any,
-        dtype_name: str | None,
-        offset: int,
-        shape: Any,
-        strides: Any,
-        requires_grad: bool,
+        self, storage: Any, dtype_name: str | None, offset: int, shape: Any, strides: Any, requires_grad: bool,
         metadata: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         if not isinstance(storage, Storage) or dtype_name not in DTYPE_NAMES:
             raise TypeError("a tensor without a storage or a dtype")
         array = storage.array(dtype_name)
@@ -216,7 +191,9 @@ class Unpickler(Machine):
             self._budget.spend(2 * math.prod(shape) * array.itemsize)  # a view may repeat what is stored
             array, strides = _resolve(array, offset, shape, strides, metadata)
             offset = 0
-        record = TensorRecord(array, dtype_name, offset, shape, strides, bool(requires_grad), False)
+        record = TensorRecord(
+            array, dtype_name, offset, shape, strides, bool(requires_grad), False, location=storage.location
+        )
         return self._make(record)
 
     def _parameter(self, data: Any, requires_grad: bool, backward_hooks: Any, state: Any = None) -> Any:
@@ -241,7 +218,7 @@ class Unpickler(Machine):
     def _make(self, record: TensorRecord) -> Any:
         assert self._rebuild is not None
         try:
-            tensor = self._rebuild(*record[:7])
+            tensor = self._rebuild(*record[:7], record.location)
         except (*DAMAGE, AttributeError) as error:
             # Not the file's doing: it must not pass for a damaged file.
             raise RuntimeError(

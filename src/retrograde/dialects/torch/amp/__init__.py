@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from ....backend.devices import accelerator as _accelerator
 from .. import _autocast, _dtype
 from .._api import api as _api
 from .._api import attributes as _attributes
@@ -27,9 +28,10 @@ _LOWER = (_dtype.bfloat16, _dtype.float16)
 class autocast:
     """A region, or as a decorator a function, in which products and convolutions are computed in a lower precision.
 
-    Losses, linear algebra and spectra are computed in float32 there; what is on neither list takes its operands as they
-    are. The gradients of float32 leaves are float32. A device that is not there, or another dtype than bfloat16 and
-    float16, switches the region off with a warning, as in PyTorch.
+    Losses, linear algebra and spectra are computed in float32 there, on CUDA devices sums, powers, softmax and normalisation,
+    too; what is on neither list takes its operands as they are. The gradients of float32 leaves are float32. A device that is
+    not there, or another dtype than bfloat16 and float16, switches the region off with a warning, as in PyTorch; so does
+    bfloat16 on CUDA devices, which CuPy's arrays know nothing of.
     """
 
     def __init__(
@@ -44,8 +46,14 @@ class autocast:
         self.device = device_type
         self.fast_dtype = dtype if dtype is not None else get_autocast_dtype(device_type)
         self._cache_enabled = _state.cache_enabled if cache_enabled is None else cache_enabled
-        if enabled and device_type != "cpu":
+        if enabled and _served(device_type) == "":
             _warnings.warn(f"autocast: there is no device {device_type!r} here; the region is switched off", stacklevel=2)
+            enabled = False
+        elif enabled and device_type == "cuda" and self.fast_dtype is not _dtype.float16:
+            _warnings.warn(
+                f"autocast: regions on CUDA devices are in float16, since CuPy's arrays know no {self.fast_dtype}; it is "
+                "switched off", stacklevel=2,
+            )  # fmt: skip
             enabled = False
         elif enabled and self.fast_dtype not in _LOWER:
             _warnings.warn(
@@ -58,24 +66,33 @@ class autocast:
     def __enter__(self) -> autocast:
         if self._enabled:
             _autocast.install(_sys._getframe(1))
-        self._before = (_state.enabled, _state.dtype, _state.cache_enabled)
+        self._before = (_state.enabled, _state.dtype, _state.cache_enabled, _state.cuda, _state.cuda_dtype)
         autocast_increment_nesting()
-        if self.device == "cpu":
+        kind = _served(self.device)
+        if kind == "cpu":
             _autocast.switch(self._enabled)
             _state.dtype = self.fast_dtype
+        elif kind == "cuda":
+            _autocast.switch(self._enabled, kind)
+            _state.cuda_dtype = self.fast_dtype
         _state.cache_enabled = self._cache_enabled
         return self
 
     def __exit__(self, *exception: _Any) -> None:
         if autocast_decrement_nesting() == 0:
             clear_autocast_cache()
-        before, _state.dtype, _state.cache_enabled = self._before
+        before, _state.dtype, _state.cache_enabled, before_on_cuda, _state.cuda_dtype = self._before
         _autocast.switch(before)
+        _autocast.switch(before_on_cuda, "cuda")
+
+    def _again(self) -> autocast:
+        """Another region like this one."""
+        return type(self)(self.device, self.fast_dtype, self._enabled, self._cache_enabled)
 
     def __call__(self, func: _Callable[..., _Any]) -> _Callable[..., _Any]:
         @_functools.wraps(func)
         def inside(*args: _Any, **kwargs: _Any) -> _Any:
-            with type(self)(self.device, self.fast_dtype, self._enabled, self._cache_enabled):
+            with self._again():
                 return func(*args, **kwargs)
 
         return inside
@@ -83,6 +100,12 @@ class autocast:
 
 autocast_mode = _types.ModuleType(__name__ + ".autocast_mode", "`torch.amp.autocast_mode`: where `autocast` is defined.")
 _sys.modules[autocast_mode.__name__] = autocast_mode
+
+
+def _served(device_type: str) -> str:
+    """The kind of a device if regions may be for it: "cpu", and "cuda" where there is a GPU; "" elsewhere."""
+    kind: str = _device(device_type).type
+    return kind if kind == "cpu" or (kind == "cuda" and _accelerator(kind) is not None) else ""
 
 
 def is_autocast_available(device_type: str) -> bool:
@@ -141,7 +164,8 @@ def custom_bwd(bwd: _Callable[..., _Any] | None = None, *, device_type: str) -> 
 @_api(method=False)
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether the code runs in an autocast region for a device that is switched on."""
-    return _device(device_type).type == "cpu" and _state.enabled
+    kind = _device(device_type).type
+    return _state.enabled if kind == "cpu" else _state.cuda if kind == "cuda" else False
 
 
 @_api(method=False)
@@ -155,13 +179,14 @@ def set_autocast_enabled(device_type: str, enabled: bool | None = None) -> None:
     """Switch autocast on or off for a device, outside a `with` statement."""
     if enabled is None:
         device_type, enabled = "cuda", bool(device_type)
-    if _device(device_type).type != "cpu":
+    kind = _served(device_type)
+    if not kind:
         if enabled:
             raise RuntimeError(f"set_autocast_enabled: there is no device {device_type!r} here")
         return
     if enabled:
         _autocast.install(_sys._getframe(1))
-    _autocast.switch(enabled)
+    _autocast.switch(enabled, kind)
 
 
 @_api(method=False)
@@ -173,14 +198,18 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 @_api(method=False)
 def get_autocast_dtype(device_type: str) -> _dtype.dtype:
     """The dtype that autocast chooses: bfloat16 on the CPU unless a region says otherwise, float16 elsewhere."""
-    return _state.dtype if _device(device_type).type == "cpu" else _dtype.float16
+    kind = _device(device_type).type
+    return _state.dtype if kind == "cpu" else _state.cuda_dtype if kind == "cuda" else _dtype.float16
 
 
 @_api(method=False)
 def set_autocast_dtype(device_type: str, dtype: _dtype.dtype) -> None:
-    """Set the dtype that autocast chooses on the CPU; for another device nothing changes."""
-    if _device(device_type).type == "cpu":
+    """Set the dtype that autocast chooses on the CPU or on CUDA devices; for another device nothing changes."""
+    kind = _device(device_type).type
+    if kind == "cpu":
         _state.dtype = dtype
+    elif kind == "cuda":
+        _state.cuda_dtype = dtype
 
 
 @_api(method=False)
@@ -197,13 +226,14 @@ def set_autocast_cpu_dtype(dtype: _dtype.dtype) -> None:
 
 @_api(method=False)
 def get_autocast_gpu_dtype() -> _dtype.dtype:
-    """The dtype that autocast would choose on a GPU."""
-    return _dtype.float16
+    """The dtype that autocast chooses on a GPU."""
+    return _state.cuda_dtype
 
 
 @_api(method=False)
 def set_autocast_gpu_dtype(dtype: _dtype.dtype) -> None:
-    """Nothing: there is no GPU."""
+    """Set the dtype that autocast chooses on a GPU."""
+    _state.cuda_dtype = dtype
 
 
 @_api(method=False)

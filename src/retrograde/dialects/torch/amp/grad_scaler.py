@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.devices import accelerator
 from ....tensor.promotion import constant
 from .._size import device as device_of
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -26,7 +27,8 @@ class GradScaler:
         self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
         growth_interval: int = 2000, enabled: bool = True,
     ) -> None:  # fmt: skip
-        if enabled and device_of(device).type != "cpu":
+        kind = device_of(device).type
+        if enabled and kind != "cpu" and accelerator(kind) is None:
             warnings.warn(f"GradScaler: there is no device {device!r} here; the scaler is switched off", stacklevel=2)
             enabled = False
         if enabled and growth_factor <= 1.0:
@@ -36,6 +38,8 @@ class GradScaler:
         self._enabled, self._scale, self._tracker = enabled, float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
+        self._begun = False
+        """Whether anything has been scaled."""
         self._overflow: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -47,16 +51,22 @@ class GradScaler:
         """A tensor, or those in a list or tuple, times the scale."""
         if not self._enabled:
             return outputs
+        self._begun = True
         if isinstance(outputs, Tensor):
-            return outputs * from_array(constant(self._scale, _FLOAT32)).to(outputs.dtype)
+            return outputs * beside(constant(self._scale, _FLOAT32), outputs).to(outputs.dtype)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)(self.scale(x) for x in outputs)
         raise ValueError(f"scale: wanted a tensor or a list of tensors, got {type(outputs).__name__}")
+
+    def _check_begun(self, op: str) -> None:
+        if not self._begun:
+            raise AssertionError(f"{op}: this scaler has scaled no loss; call scale(loss).backward() in place of loss.backward()")
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the scale, once before a step (to clip them)."""
         if not self._enabled:
             return
+        self._check_begun("unscale_")
         if optimizer in self._overflow:
             raise RuntimeError("unscale_: the gradients of this optimizer are unscaled already since the last update()")
         if optimizer in self._stepped:
@@ -76,6 +86,7 @@ class GradScaler:
         """The optimizer's step, unless a gradient is inf or nan; unscales the gradients where that was not done."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
+        self._check_begun("step")
         if "closure" in kwargs:
             raise RuntimeError("step: a closure cannot be used with a GradScaler that is switched on")
         if optimizer in self._stepped:
@@ -89,6 +100,7 @@ class GradScaler:
         """Adapt the scale to what the steps since the last update met, or set it."""
         if not self._enabled:
             return
+        self._check_begun("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         elif not self._overflow:

@@ -84,16 +84,10 @@ def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
-    materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool
+    = False,
+) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of the sum of `outputs`, weighted with `grad_outputs`, with respect to `inputs`.
 
     Raises RuntimeError when an input was not used (unless `allow_unused`), when an output needs a gradient of its own
@@ -159,13 +153,9 @@ def _dual_grad(
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    grad_variables: Any = None,
-    inputs: Any = None,
-) -> None:
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradients of `tensors`, weighted with `grad_tensors`, to `.grad` of the leaves (or of `inputs`).
 
     Raises RuntimeError as `grad` does, and when `inputs` is empty.

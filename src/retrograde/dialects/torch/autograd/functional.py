@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
 from ....core.value import content, dtype_of, make, shape_of
 from ....tape.autograd import leaf
-from .._tensor import Tensor, refuse_in_transforms
+from .._tensor import Tensor, beside, refuse_in_transforms
 from ._entry import grad
 
 
@@ -50,7 +51,7 @@ def _construct_standard_basis_for(tensors: Any, tensor_numels: Any) -> tuple[Any
     ends = np.cumsum([0, *tensor_numels])
     unit = np.eye(ends[-1])
     return tuple(
-        make(Tensor, unit[:, a:b].astype(dtype_of(x))) for x, a, b in zip(tensors, ends, ends[1:])
+        beside(unit[:, a:b].astype(dtype_of(x)), x) for x, a, b in zip(tensors, ends, ends[1:])
     )  # fmt: skip
 
 
@@ -103,11 +104,11 @@ def _vectors(op: str, v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _ones(y: Tensor) -> Tensor:
-    return make(Tensor, np.ones(shape_of(y), dtype_of(y)))
+    return beside(np.ones(shape_of(y), dtype_of(y)), y)
 
 
 def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    return make(Tensor, np.zeros(shape, dtype_of(like)))
+    return beside(np.zeros(shape, dtype_of(like)), like)
 
 
 def _filled(op: str, grads: Any, likes: tuple[Tensor, ...], strict: bool, what: str) -> tuple[Tensor, ...]:
@@ -184,13 +185,9 @@ def _check_strategy(op: str, name: str, strategy: str, vectorize: bool) -> None:
 
 
 def jacobian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Jacobian of `func`: for output i and input j a tensor of their shapes joined, in tuples where they are."""
     _check_strategy("jacobian", "strategy", strategy, vectorize)
     if strategy == "forward-mode" and create_graph:
@@ -216,10 +213,10 @@ def _jacobian_row(
     y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[Tensor, ...]:
     shape = tuple(shape_of(y))
-    n = int(np.prod(shape, dtype=np.int64))
+    n = math.prod(shape)
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
     if vectorize and _recorded(y) and n:
-        found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
+        found = grad([y], list(xs), [beside(basis, y)], retain_graph=True, create_graph=create_graph,
                      allow_unused=True, is_grads_batched=True)  # fmt: skip
         return tuple(
             _zeros(shape + tuple(shape_of(x)), x) if g is None else g.reshape(shape + tuple(shape_of(x)))
@@ -227,7 +224,7 @@ def _jacobian_row(
         )
     columns: list[list[Tensor]] = [[] for _ in xs]
     for k in range(n):
-        found = _pull((y,), xs, (make(Tensor, basis[k]),), create_graph, True)
+        found = _pull((y,), xs, (beside(basis[k], y),), create_graph, True)
         for j, (g, x) in enumerate(zip(found, xs)):
             if g is None:
                 if strict:
@@ -253,23 +250,16 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
 
 
 def hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    create_graph: bool = False,
-    strict: bool = False,
-    vectorize: bool = False,
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Any:  # fmt: skip
     """The Hessian of a function of one real result: for inputs i and j a tensor of their shapes joined."""
     _check_strategy("hessian", "outer_jacobian_strategy", outer_jacobian_strategy, vectorize)
     xs, single_in = _tuple("hessian", "inputs", inputs)
 
     def gradient(*points: Any) -> Any:
-        ys, single_out = _outputs("hessian", func(*points))
-        if not single_out or ys[0].numel() != 1:
-            raise RuntimeError("hessian: the function must return one tensor with a single element")
-        _check_requires("hessian", "output", ys, strict)
-        found = _pull((ys[0].reshape(()),), points, (_ones(ys[0].reshape(())),), True)
+        y = _single("hessian", func(*points), strict).reshape(())
+        found = _pull((y,), points, (_ones(y),), True)
         filled = _filled("hessian", found, points, strict, "the output")
         _check_requires("hessian", "the gradient of input", filled, strict)
         return filled

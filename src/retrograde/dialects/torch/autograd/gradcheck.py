@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ....core.node import Node, producer
-from ....core.value import dtype_of, make, shape_of
+from ....core.unwrap import concrete
+from ....core.value import dtype_of, shape_of
 from ....tape.function import Custom
-from .._tensor import Tensor
+from .._tensor import Tensor, beside
 from ..random import rand, rand_like, randn_like
 from ._entry import grad
 
@@ -33,7 +35,7 @@ def _outputs(result: Any) -> list[Tensor]:
 
 
 def _array(x: Tensor) -> np.ndarray:
-    return np.asarray(x.detach()._a)
+    return concrete("gradcheck", x)
 
 
 def _numerical(
@@ -43,11 +45,14 @@ def _numerical(
 
     For a complex input element, row pairs give the derivative along the real and the imaginary direction.
     """
-    array = target._a
+    there = type(target._a) is not np.ndarray
+    array = concrete("gradcheck", target) if there else target._a
     flat_index = list(np.ndindex(array.shape))
     directions = [1.0, 1j] if array.dtype.kind == "c" else [1.0]
 
     def values() -> list[np.ndarray]:
+        if there:  # another device's memory is not written element by element
+            target._a = beside(array, target)._a
         return [_array(y).copy() for y in _outputs_of(f(*inputs), count)]
 
     rows: list[list[np.ndarray]] = []
@@ -62,6 +67,8 @@ def _numerical(
             if [p.shape for p in plus] != [m.shape for m in minus]:
                 raise AssertionError("gradcheck: the shape of an output depends on the input's values")
             rows.append([((p - m) / (2 * eps)).ravel() for p, m in zip(plus, minus)])
+    if there:
+        target._a = beside(array, target)._a
     return [np.array([row[k] for row in rows]) for k in range(count)]
 
 
@@ -75,7 +82,7 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
     direction."""
     y = outputs[k]
     shape, is_complex = tuple(shape_of(y)), dtype_of(y).kind == "c"
-    n_in = int(np.prod(shape_of(target), dtype=np.int64))
+    n_in = math.prod(shape_of(target))
     in_complex = dtype_of(target).kind == "c"
     columns = []
     for index in np.ndindex(shape):
@@ -83,7 +90,7 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
         for direction in ([1.0, 1j] if is_complex else [1.0]):
             seed = np.zeros(shape, dtype_of(y))
             seed[index] = direction
-            (g,) = grad([y], [target], [make(Tensor, seed)], retain_graph=True, allow_unused=True)
+            (g,) = grad([y], [target], [beside(seed, y)], retain_graph=True, allow_unused=True)
             array = np.zeros(shape_of(target), dtype_of(target)) if g is None else _array(g)
             if g is not None and tuple(g.shape) != tuple(shape_of(target)):
                 raise GradcheckError(f"gradcheck: a gradient of shape {tuple(g.shape)} for {tuple(shape_of(target))}")
@@ -95,23 +102,11 @@ def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[
 
 
 def gradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    fast_mode: bool = False,
-    masked: bool | None = None,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool =
+    False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False, check_forward_ad: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
+) -> bool:  # fmt: skip
     """Whether the gradients of `func` at `inputs` agree with finite differences.
 
     Inputs that require grad should be float64 or complex128 and not overlap in memory. Raises GradcheckError with the
@@ -139,7 +134,7 @@ def gradcheck(
                     raise GradcheckError("gradcheck: the outputs do not require grad, but depend on the inputs")
             return True
         for j, x in enumerate(targets):
-            if x._a.size and not x._a.flags.writeable:
+            if type(x._a) is np.ndarray and x._a.size and not x._a.flags.writeable:
                 raise RuntimeError("gradcheck: an input's memory is shared or read-only; pass a contiguous clone()")
             numerical = _numerical(func, tupled, x, eps, len(outputs))
             if check_backward_ad:
@@ -187,7 +182,7 @@ def _forward(f: Callable[..., Any], inputs: tuple[Any, ...], target: Tensor, cou
             t = np.zeros(shape_of(target), dtype_of(target))
             t[index] = direction
             with forward_ad.dual_level():
-                args = [forward_ad.make_dual(x.detach().requires_grad_(), make(Tensor, t)) if x is target else x for x in inputs]
+                args = [forward_ad.make_dual(x.detach().requires_grad_(), beside(t, x)) if x is target else x for x in inputs]
                 outs = [forward_ad.unpack_dual(y) for y in _outputs_of(f(*args), count)]
                 rows.append([
                     np.zeros(shape_of(p), dtype_of(p)).ravel() if d is None else _array(d).ravel() for p, d in outs
@@ -213,7 +208,7 @@ def _undefined(outputs: list[Tensor]) -> None:
 
 def _of_nothing(outputs: list[Tensor], targets: list[Tensor]) -> None:
     """A backward pass whose cotangent is zero gives zeros or nothing."""
-    zeros = [make(Tensor, np.zeros(shape_of(y), dtype_of(y))) for y in outputs]
+    zeros = [beside(np.zeros(shape_of(y), dtype_of(y)), y) for y in outputs]
     for g in grad(outputs, targets, zeros, retain_graph=True, allow_unused=True):
         if g is not None and np.any(_array(g) != 0) and np.isfinite(_array(g)).all():
             raise GradcheckError("gradcheck: a zero cotangent gave a gradient that is not zero")
@@ -223,7 +218,7 @@ def _batched(outputs: list[Tensor], targets: list[Tensor], atol: float, rtol: fl
     for y in outputs:
         seeds = [randn_like(y), randn_like(y)]
         together = grad(
-            [y], targets, [make(Tensor, np.stack([_array(s) for s in seeds]))], retain_graph=True, allow_unused=True,
+            [y], targets, [beside(np.stack([_array(s) for s in seeds]), y)], retain_graph=True, allow_unused=True,
             is_grads_batched=True,
         )  # fmt: skip
         for row, seed in enumerate(seeds):
@@ -236,24 +231,11 @@ def _batched(outputs: list[Tensor], targets: list[Tensor], atol: float, rtol: fl
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
-    inputs: Any,
-    grad_outputs: Any = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    gen_non_contig_grad_outputs: bool = False,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_fwd_over_rev: bool = False,
-    check_rev_over_rev: bool = True,
-    fast_mode: bool = False,
-    masked: bool = False,
-) -> bool:
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5, rtol:
+    float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False,
+) -> bool:  # fmt: skip
     """Whether the second derivatives of `func` at `inputs` agree with finite differences of its gradients."""
     tupled = _as_tuple(inputs)
     targets = [x for x in tupled if _checked(x)]
@@ -262,7 +244,7 @@ def gradgradcheck(
         seeds = []
         for y in outputs:
             if gen_non_contig_grad_outputs and y.numel() > 1:
-                seed = rand(*shape_of(y), 2, dtype=y.dtype)[..., 0]
+                seed = rand(*shape_of(y), 2, dtype=y.dtype, device=y.device)[..., 0]
             else:
                 seed = rand_like(y)
             seeds.append(seed.detach().requires_grad_())

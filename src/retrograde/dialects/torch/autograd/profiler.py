@@ -10,12 +10,13 @@ from .._api import attributes as _attributes
 from .._profile_events import (
     EventList,
     FunctionEventAvg,
+    Profiled,
     derivative_name,
     function_events,
     note_unrecorded,
     operation_name,
     pass_name,
-)
+)  # fmt: skip
 
 
 class record_function(contextlib.ContextDecorator):
@@ -64,7 +65,7 @@ class Recording:
         return function_events(self._profiler, record_shapes, profile_memory)
 
 
-class profile:
+class profile(Profiled):
     """A context in which operations are counted and timed; with `enabled=False` it gives None and does nothing.
 
     Raises RuntimeError where a profile runs already; warns where something is asked for that is not recorded.
@@ -106,11 +107,8 @@ class profile:
             raise RuntimeError("autograd.profiler.profile: nothing has been recorded; the context has not ended yet")
         return self._found
 
-    def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
-    ) -> EventList:
-        """The events of each name together."""
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+    def _events(self) -> EventList:
+        return self.function_events
 
     def table(self, *args: Any, **kwargs: Any) -> str:
         """The events as a table; see EventList.table."""
@@ -124,10 +122,6 @@ class profile:
     def self_cpu_time_total(self) -> float:
         """The time of all events together, in microseconds."""
         return self.function_events.self_cpu_time_total
-
-    def export_chrome_trace(self, path: str) -> None:
-        """Write the events as a JSON file that trace viewers read."""
-        self.function_events.export_chrome_trace(path)
 
     def __repr__(self) -> str:
         return "<unfinished torch.autograd.profile>" if self._found is None else repr(self._found)

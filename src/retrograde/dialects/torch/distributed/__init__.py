@@ -125,6 +125,8 @@ class Backend(str):
     UNDEFINED, GLOO, NCCL, MPI, UCC = "undefined", "gloo", "nccl", "mpi", "ucc"
 
     def __new__(cls, name: str) -> Backend:
+        if not isinstance(name, str):
+            raise ValueError(f"Backend: wanted the name of a backend, got {_kind_of(name)}")
         return super().__new__(cls, name.lower())
 
 
@@ -281,6 +283,8 @@ def _array(tensor: _Any, name: str = "collective operation") -> _np.ndarray:
     """What a tensor holds; raises TypeError for something else."""
     if not isinstance(tensor, _Tensor):
         raise TypeError(f"{name}: wanted a tensor, got {_kind_of(tensor)}")
+    if not tensor.is_cpu:
+        raise NotImplementedError(f"{name}: processes exchange what is on the CPU, this tensor is on {tensor.device}; use cpu()")
     found: _np.ndarray = tensor.detach()._a
     return found
 
@@ -421,7 +425,9 @@ def gather(
         return None
     root = found._place("gather", dst, group_dst)
     if root == found.rank():
-        _alike("gather", gather_list or [], found.size())
+        if not gather_list:
+            raise ValueError(f"gather: gather_list is missing on process {root}, which gets the tensors")
+        _alike("gather", gather_list, found.size())
     elif gather_list:
         raise ValueError(f"gather: gather_list is for process {dst or 0}, which gets the tensors; leave it out on the others")
     return _finished(Work(found._members.gather(_array(tensor), root), _into(gather_list or [])), async_op)
@@ -437,7 +443,9 @@ def scatter(
         return None
     root = found._place("scatter", src, group_src)
     if root == found.rank():
-        _alike("scatter", scatter_list or [], found.size())
+        if not scatter_list:
+            raise ValueError(f"scatter: scatter_list is missing on process {root}, which has the tensors")
+        _alike("scatter", scatter_list, found.size())
     elif scatter_list:
         raise ValueError(f"scatter: scatter_list is for process {src or 0}, which has the tensors; leave it out on the others")
     given = [_array(t) for t in scatter_list] if scatter_list else None

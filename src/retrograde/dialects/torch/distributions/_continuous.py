@@ -14,7 +14,7 @@ from ._rows import F, checked, extended, row
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform, PowerTransform, StickBreakingTransform
-from .utils import Number, broadcast_all, standard_normal
+from .utils import Number, alike, broadcast_all, standard_normal
 
 NAMES.update(dirichlet_sample="_DirichletBackward", gamma_sample="StandardGammaBackward0")
 
@@ -27,7 +27,7 @@ CONCENTRATIONS = {"concentration1": c.positive, "concentration0": c.positive}
 
 def _full(value: float, parameter: str) -> property:
     """A moment that is the same number for all parameters."""
-    return property(lambda self: torch.full(self._extended_shape(), value, dtype=getattr(self, parameter).dtype))
+    return property(lambda self: torch.full(self._extended_shape(), value, **alike(getattr(self, parameter))))
 
 
 # ------------------------------------------------------------------------------------------ a place and a scale
@@ -46,25 +46,25 @@ def _normal_log_prob(self: Any, value: Any) -> Any:
 
 
 def _laplace(self: Any, shape: Any) -> Any:
-    u = torch.empty(shape, dtype=self.loc.dtype).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
+    u = torch.empty(shape, **alike(self.loc)).uniform_(torch.finfo(self.loc.dtype).eps - 1, 1)
     return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
 
 def _student(self: Any, sample_shape: Any = ()) -> Any:
-    x = standard_normal(self._extended_shape(sample_shape), self.df.dtype)
+    x = standard_normal(self._extended_shape(sample_shape), **alike(self.df))
     return self.loc + self.scale * (x * torch.rsqrt(self._chi2.rsample(sample_shape) / self.df))
 
 
 Normal = row(
     families.Normal, "loc, scale", LOCATION_SCALE, c.real, bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0,
     sample=extended(_normal), log_prob=_normal_log_prob,
-    rsample=extended(lambda self, shape: self.loc + standard_normal(shape, self.loc.dtype) * self.scale),
+    rsample=extended(lambda self, shape: self.loc + standard_normal(shape, **alike(self.loc)) * self.scale),
 )  # fmt: skip
 Laplace = row(families.Laplace, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, rsample=extended(_laplace))
 Cauchy = row(
     families.Cauchy, "loc, scale", LOCATION_SCALE, c.real, has_rsample=True, mean=_full(math.nan, "loc"),
     variance=_full(math.inf, "loc"),
-    rsample=extended(lambda self, shape: self.loc + torch.empty(shape, dtype=self.loc.dtype).cauchy_() * self.scale),
+    rsample=extended(lambda self, shape: self.loc + torch.empty(shape, **alike(self.loc)).cauchy_() * self.scale),
 )  # fmt: skip
 StudentT = row(
     families.StudentT, "df, loc=0.0, scale=1.0", {"df": c.positive, **LOCATION_SCALE}, c.real, has_rsample=True,
@@ -85,10 +85,10 @@ def _von_mises_sample(self: Any, sample_shape: Any = ()) -> Any:
         rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
         # The first terms of the series for small concentrations, where rho is 0 / 0.
         r = torch.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))
-        x = torch.empty(shape, dtype=torch.double)
-        done = torch.zeros(shape, dtype=torch.bool)
+        x = torch.empty(shape, dtype=torch.double, device=kappa.device)
+        done = torch.zeros(shape, dtype=torch.bool, device=kappa.device)
         while not done.all():
-            u1, u2, u3 = torch.rand(torch.Size((3,)) + shape, dtype=torch.double).unbind()
+            u1, u2, u3 = torch.rand(torch.Size((3,)) + shape, dtype=torch.double, device=kappa.device).unbind()
             z = torch.cos(math.pi * u1)
             f = (1 + r * z) / (r + z)
             d = kappa * (r - f)
@@ -121,7 +121,8 @@ Uniform = row(
     families.Uniform, "low, high", property(lambda self: {"low": c.less_than(self.high), "high": c.greater_than(self.low)}),
     c.dependent_property(lambda self: c.interval(self.low, self.high), is_discrete=False, event_dim=0), has_rsample=True,
     then=_in_order, log_prob=_uniform_log_prob,
-    rsample=extended(lambda self, shape: self.low + torch.rand(shape, dtype=self.low.dtype) * (self.high - self.low)),
+    rsample=extended(lambda self, shape: self.low + torch.rand(
+        shape, **alike(self.low)) * (self.high - self.low)),
 )  # fmt: skip
 
 
@@ -146,7 +147,7 @@ Beta = row(
 
 def _by_icdf(parameter: str) -> Any:
     """Samples from uniform numbers of a parameter's dtype by the inverse of the cdf."""
-    return extended(lambda self, shape: self.icdf(torch.rand(shape, dtype=getattr(self, parameter).dtype)))
+    return extended(lambda self, shape: self.icdf(torch.rand(shape, **alike(getattr(self, parameter)))))
 
 
 def _dirichlet_take(self: Any, concentration: Any, _: Any) -> Any:
@@ -221,12 +222,12 @@ def _ratio(self: Any, sample_shape: Any = ()) -> Any:
 Exponential = row(
     families.Exponential, "rate", {"rate": c.positive}, c.nonnegative, bases=EXPONENTIAL, has_rsample=True,
     _mean_carrier_measure=0,
-    rsample=extended(lambda self, shape: torch.empty(shape, dtype=self.rate.dtype).exponential_() / self.rate),
+    rsample=extended(lambda self, shape: torch.empty(shape, **alike(self.rate)).exponential_() / self.rate),
 )  # fmt: skip
 Gamma = row(
     families.Gamma, "concentration, rate", {"concentration": c.positive, "rate": c.positive}, c.nonnegative,
     bases=EXPONENTIAL, has_rsample=True, _mean_carrier_measure=0, rsample=extended(_gamma),
-    log_prob=lambda self, value: _gamma_log_prob(self, torch.as_tensor(value, dtype=self.rate.dtype)),
+    log_prob=lambda self, value: _gamma_log_prob(self, torch.as_tensor(value, **alike(self.rate))),
 )  # fmt: skip
 
 
@@ -300,7 +301,7 @@ HalfCauchy = row(
     families.HalfCauchy, "scale", {"scale": c.positive}, c.nonnegative, bases=(Half,), of_base="base_dist",
     build=lambda self, scale, _: (Cauchy(0, scale, validate_args=False), AbsTransform()), has_rsample=True,
     mean=_full(math.inf, "scale"), variance=property(lambda self: self.base_dist.variance),
-    _as_value=lambda self, value: torch.as_tensor(value, dtype=self.scale.dtype),
+    _as_value=lambda self, value: torch.as_tensor(value, **alike(self.scale)),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ extremes

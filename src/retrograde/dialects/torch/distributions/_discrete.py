@@ -14,7 +14,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform, SigmoidTransform
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, one_of, probs_to_logits
+from .utils import alike, broadcast_all, clamp_probs, lazy_property, logits_to_probs, one_of, probs_to_logits
 
 TRIALS = {"probs": c.unit_interval, "logits": c.real}
 CLASSES = {"probs": c.simplex, "logits": c.real_vector}
@@ -56,7 +56,7 @@ class BinaryParameter(Distribution):
 
     def _enumerated(self, count: int, expand: bool) -> Any:
         """The numbers below `count` along a new first dimension."""
-        values = torch.arange(count, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(count, **alike(self._param)).view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
 
 
@@ -139,7 +139,7 @@ def _geometric_possible(self: Any) -> None:
 
 
 def _geometric(self: Any, shape: Any) -> Any:
-    u = torch.empty(shape, dtype=self.probs.dtype).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
+    u = torch.empty(shape, **alike(self.probs)).uniform_(torch.finfo(self.probs.dtype).tiny, 1)
     return (u.log() / (-self.probs).log1p()).floor()
 
 
@@ -267,7 +267,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Any:
-        return torch.full(self._extended_shape(), torch.nan, dtype=self.probs.dtype)
+        return torch.full(self._extended_shape(), torch.nan, **alike(self.probs))
 
     @property
     def mode(self) -> Any:
@@ -275,7 +275,7 @@ class Categorical(Distribution):
 
     @property
     def variance(self) -> Any:
-        return torch.full(self._extended_shape(), torch.nan, dtype=self.probs.dtype)
+        return torch.full(self._extended_shape(), torch.nan, **alike(self.probs))
 
     def sample(self, sample_shape: Any = ()) -> Any:
         sample_shape = torch.Size(sample_shape)
@@ -295,7 +295,8 @@ class Categorical(Distribution):
         return families.Categorical.entropy(F, self.probs, logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(self._num_events, dtype=torch.long).view((-1,) + (1,) * len(self._batch_shape))
+        values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
 
 
@@ -346,7 +347,7 @@ def _one_hot(self: Any, sample_shape: Any = ()) -> Any:
 
 def _one_hot_values(self: Any, expand: bool = True) -> Any:
     n = self.event_shape[0]
-    values = torch.eye(n, dtype=self._param.dtype).view((n,) + (1,) * len(self.batch_shape) + (n,))
+    values = torch.eye(n, **alike(self._param)).view((n,) + (1,) * len(self.batch_shape) + (n,))
     return values.expand((n,) + tuple(self.batch_shape) + (n,)) if expand else values
 
 
@@ -424,7 +425,7 @@ def _relaxed(take: Any) -> Any:
 def _logit_relaxed(self: Any, sample_shape: Any = ()) -> Any:
     shape = self._extended_shape(sample_shape)
     probs = clamp_probs(self.probs.expand(shape))
-    u = clamp_probs(torch.rand(shape, dtype=probs.dtype))
+    u = clamp_probs(torch.rand(shape, **alike(probs)))
     return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
 
@@ -448,7 +449,7 @@ RelaxedBernoulli = row(
 
 
 def _exp_relaxed(self: Any, sample_shape: Any = ()) -> Any:
-    u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))
+    u = clamp_probs(torch.rand(self._extended_shape(sample_shape), **alike(self.logits)))
     scores = (self.logits - (-(u.log())).log()) / self.temperature
     return scores - scores.logsumexp(dim=-1, keepdim=True)
 

@@ -13,7 +13,7 @@ from ._rows import F, checked, mahalanobis, solve
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .kl import register_kl
-from .utils import Number, broadcast_all, lazy_property, one_of, standard_normal
+from .utils import Number, alike, broadcast_all, lazy_property, one_of, standard_normal
 
 
 def batch_mv(matrix: Any, vector: Any) -> Any:
@@ -30,7 +30,7 @@ def precision_to_scale_tril(precision: Any) -> Any:
     """The lower Cholesky factor of the inverse of positive definite matrices."""
     flipped = torch.linalg.cholesky(torch.flip(precision, (-2, -1)))
     inverse = torch.transpose(torch.flip(flipped, (-2, -1)), -2, -1)
-    return solve(inverse, torch.eye(precision.shape[-1], dtype=precision.dtype))
+    return solve(inverse, torch.eye(precision.shape[-1], **alike(precision)))
 
 
 _batch_mv, _batch_mahalanobis, _precision_to_scale_tril = batch_mv, mahalanobis, precision_to_scale_tril
@@ -119,7 +119,7 @@ class MultivariateNormal(ByCovariance):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        eps = standard_normal(self._extended_shape(sample_shape), **alike(self.loc))
         return self.loc + batch_mv(self._unbroadcasted_scale_tril, eps)
 
     @checked
@@ -135,7 +135,7 @@ def capacitance_tril(factor: Any, diagonal: Any) -> Any:
     """The Cholesky factor of `1 + W' D^-1 W`, the small matrix of Woodbury's identity."""
     m = factor.size(-1)
     k = torch.matmul(factor.mT / diagonal.unsqueeze(-2), factor).contiguous()
-    return torch.linalg.cholesky(k + torch.eye(m, dtype=k.dtype))
+    return torch.linalg.cholesky(k + torch.eye(m, **alike(k)))
 
 
 def low_rank_log_det(diagonal: Any, capacitance: Any) -> Any:
@@ -203,7 +203,7 @@ class LowRankMultivariateNormal(Distribution):
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         k = torch.matmul(scaled, scaled.mT).contiguous()
-        return self._matrices(root * torch.linalg.cholesky(k + torch.eye(self._event_shape[0], dtype=k.dtype)))
+        return self._matrices(root * torch.linalg.cholesky(k + torch.eye(self._event_shape[0], **alike(k))))
 
     @lazy_property
     def covariance_matrix(self) -> Any:
@@ -220,8 +220,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
-        eps_factor = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype)
-        eps_diag = standard_normal(shape, self.loc.dtype)
+        eps_factor = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], **alike(self.loc))
+        eps_diag = standard_normal(shape, **alike(self.loc))
         moved = self.loc + batch_mv(self._unbroadcasted_cov_factor, eps_factor)
         return moved + self._unbroadcasted_cov_diag.sqrt() * eps_diag
 
@@ -240,7 +240,7 @@ class LowRankMultivariateNormal(Distribution):
 
 def _mvdigamma(x: Any, p: int) -> Any:
     """The derivative of the logarithm of the multivariate gamma function."""
-    return torch.digamma(x.unsqueeze(-1) - torch.arange(p, dtype=x.dtype).div(2).expand(x.shape + (-1,))).sum(-1)
+    return torch.digamma(x.unsqueeze(-1) - torch.arange(p, **alike(x)).div(2).expand(x.shape + (-1,))).sum(-1)
 
 
 class Wishart(ByCovariance, ExponentialFamily):
@@ -262,7 +262,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         given, m = self._given(covariance_matrix, precision_matrix, scale_tril)
         if isinstance(df, Number):
             batch_shape = torch.Size(m.shape[:-2])
-            self.df = torch.tensor(df, dtype=m.dtype)
+            self.df = torch.tensor(df, **alike(m))
         else:
             batch_shape = torch.broadcast_shapes(m.shape[:-2], df.shape)
             self.df = df.expand(batch_shape)
@@ -276,7 +276,7 @@ class Wishart(ByCovariance, ExponentialFamily):
         self._dist_chi2 = self._chi2()
 
     def _chi2(self) -> Any:
-        places = torch.arange(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
+        places = torch.arange(self._event_shape[-1], **alike(self._unbroadcasted_scale_tril))
         return Chi2(df=self.df.unsqueeze(-1) - places.expand(tuple(self._batch_shape) + (-1,)))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
@@ -295,7 +295,7 @@ class Wishart(ByCovariance, ExponentialFamily):
     @lazy_property
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
-        identity = torch.eye(self._event_shape[-1], dtype=self._unbroadcasted_scale_tril.dtype)
+        identity = torch.eye(self._event_shape[-1], **alike(self._unbroadcasted_scale_tril))
         return self._matrices(torch.cholesky_solve(identity, self._unbroadcasted_scale_tril))
 
     def _column(self, x: Any) -> Any:
@@ -320,9 +320,9 @@ class Wishart(ByCovariance, ExponentialFamily):
     def _bartlett_sampling(self, sample_shape: Any = ()) -> Any:
         p = self._event_shape[-1]
         noise = self._dist_chi2.rsample(sample_shape).sqrt().diag_embed(dim1=-2, dim2=-1)
-        i, j = torch.tril_indices(p, p, offset=-1)
+        i, j = torch.tril_indices(p, p, offset=-1, device=noise.device)
         noise[..., i, j] = torch.randn(
-            torch.Size(sample_shape) + self._batch_shape + (int(p * (p - 1) / 2),), dtype=noise.dtype)  # fmt: skip
+            torch.Size(sample_shape) + self._batch_shape + (int(p * (p - 1) / 2),), **alike(noise))  # fmt: skip
         factor = self._unbroadcasted_scale_tril @ noise
         return factor @ factor.mT
 
@@ -368,11 +368,12 @@ class Wishart(ByCovariance, ExponentialFamily):
 
     @property
     def _natural_params(self) -> Any:
-        return self.df / 2, -self.precision_matrix / 2
+        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
 
     def _log_normalizer(self, x: Any, y: Any) -> Any:
         p = self._event_shape[-1]
-        return x * (-torch.linalg.slogdet(-2 * y).logabsdet + p * math.log(2)) + torch.mvlgamma(x, p=p)
+        half = y + (p + 1) / 2
+        return half * (-torch.linalg.slogdet(-2 * x).logabsdet + p * math.log(2)) + torch.mvlgamma(half, p=p)
 
 
 class LKJCholesky(Distribution):
@@ -387,7 +388,7 @@ class LKJCholesky(Distribution):
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
         marginal = self.concentration + 0.5 * (self.dim - 2)
-        offset = torch.arange(self.dim - 1, dtype=self.concentration.dtype)
+        offset = torch.arange(self.dim - 1, **alike(self.concentration))
         offset = torch.cat([offset.new_zeros((1,)), offset])
         self._beta = Beta(offset + 0.5, marginal.unsqueeze(-1) - 0.5 * offset)
         super().__init__(self.concentration.size(), torch.Size((dim, dim)), validate_args)
@@ -399,7 +400,7 @@ class LKJCholesky(Distribution):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Samples by the onion method: row by row a radius and a direction."""
         y = self._beta.sample(sample_shape).unsqueeze(-1)
-        directions = torch.randn(self._extended_shape(sample_shape), dtype=y.dtype).tril(-1)
+        directions = torch.randn(self._extended_shape(sample_shape), **alike(y)).tril(-1)
         directions = directions / directions.norm(dim=-1, keepdim=True)
         directions[..., 0, :].fill_(0.0)
         w = torch.sqrt(y) * directions

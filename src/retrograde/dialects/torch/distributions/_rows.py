@@ -15,7 +15,7 @@ from ....learn.distributions import Family
 from ... import torch
 from ..._shared.rows import constructor, named, reader
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property
+from .utils import alike, broadcast_all, lazy_property
 
 Method = Callable[..., Any]
 
@@ -44,7 +44,7 @@ def unit_sigmoid(x: Any) -> Any:
 
 
 def _arange(start: int, stop: int, like: Any) -> Any:
-    return torch.arange(start, stop, 1 if stop > start else -1, dtype=like.dtype)
+    return torch.arange(start, stop, 1 if stop > start else -1, **alike(like))
 
 
 F = SimpleNamespace(

@@ -227,7 +227,8 @@ def _unit_rows(self: Any, value: Any) -> Any:
 
 
 def _is_square(self: Any, value: Any) -> Any:
-    return torch.full(size=value.shape[:-2], fill_value=value.shape[-2] == value.shape[-1], dtype=torch.bool)
+    square = value.shape[-2] == value.shape[-1]
+    return torch.full(size=value.shape[:-2], fill_value=square, dtype=torch.bool, device=value.device)
 
 
 def _is_symmetric(self: Any, value: Any) -> Any:

@@ -14,7 +14,7 @@ from ... import torch
 from ..._shared.rows import constructor, named, reader
 from . import constraints
 from ._rows import F, unit_sigmoid
-from .utils import Number, broadcast_all, lazy_property, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import Number, alike, broadcast_all, lazy_property, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [
     "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
@@ -544,7 +544,7 @@ class CorrCholeskyTransform(Transform):
         eps = torch.finfo(x.dtype).eps
         r = vec_to_tril_matrix(x.clamp(min=-1 + eps, max=1 - eps), diag=-1)
         left = (1 - r**2).sqrt().cumprod(-1)
-        r = r + torch.eye(r.shape[-1], dtype=r.dtype)
+        r = r + torch.eye(r.shape[-1], **alike(r))
         return r * F.pad(left[..., :-1], 1, 0)
 
     def _inverse(self, y: Any) -> Any:

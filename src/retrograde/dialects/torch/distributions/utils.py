@@ -22,9 +22,14 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
     if not all(isinstance(v, (torch.Tensor, *Number)) for v in values):
         wrong = next(v for v in values if not isinstance(v, (torch.Tensor, *Number)))
         raise ValueError(f"a distribution's parameters must be numbers or tensors, got {type(wrong).__name__}")
-    dtype = next((v.dtype for v in values if isinstance(v, torch.Tensor)), torch.get_default_dtype())
-    return tuple(torch.broadcast_tensors(
-        *(v if isinstance(v, torch.Tensor) else torch.tensor(v, dtype=dtype) for v in values)))  # fmt: skip
+    first = next((v for v in values if isinstance(v, torch.Tensor)), None)
+    options = {"dtype": torch.get_default_dtype()} if first is None else alike(first)
+    return tuple(torch.broadcast_tensors(*(v if isinstance(v, torch.Tensor) else torch.tensor(v, **options) for v in values)))
+
+
+def alike(x: Any) -> dict[str, Any]:
+    """The dtype and the device of a tensor, as factories take them."""
+    return {"dtype": x.dtype, "device": x.device}
 
 
 def standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
@@ -102,7 +107,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
     n = mat.shape[-1]
     if not -n <= diag < n:
         raise ValueError(f"tril_matrix_to_vec: diag must lie in [{-n}, {n - 1}], got {diag}")
-    rows = torch.arange(n)
+    rows = torch.arange(n, device=mat.device)
     mask = rows < rows.view(-1, 1) + (diag + 1)
     return mat[..., mask]
 
@@ -114,8 +119,8 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     if not round(n) - n <= torch.finfo(vec.dtype).eps:
         raise ValueError(f"vec_to_tril_matrix: {count} elements fill no triangle below diagonal {diag}")
     n = round(n)
-    rows = torch.arange(n)
+    rows = torch.arange(n, device=vec.device)
     mask = rows < rows.view(-1, 1) + (diag + 1)
-    mat = torch.zeros(vec.shape[:-1] + torch.Size((n, n)), dtype=vec.dtype)
+    mat = torch.zeros(vec.shape[:-1] + torch.Size((n, n)), **alike(vec))
     mat[..., mask] = vec
     return mat

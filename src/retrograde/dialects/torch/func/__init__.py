@@ -74,7 +74,9 @@ def _giving_tensors(name: str, func: Callable[..., _Any], has_aux: bool = False)
         leaves = _flatten(out[0] if has_aux else out)[0]
         if not leaves or not all(isinstance(y, _Tensor) for y in leaves):
             kinds = ", ".join(sorted({type(y).__name__ for y in leaves})) or "nothing"
-            raise RuntimeError(f"{name}: the function must return tensors, got {kinds}")
+            raise RuntimeError(
+                f"{name}: the function must return tensors, got {kinds}; numbers of item(), float() and NumPy have no derivative"
+            )
         if has_aux and not all(isinstance(y, _Tensor) for y in _flatten(out[1], _is_none)[0]):
             raise RuntimeError(f"{name}: what the function returns beside its output must be tensors, too")
         if name in ("jacrev", "vjp") and not all(y.dtype.category >= 2 for y in leaves):

@@ -37,9 +37,7 @@ def is_fx_tracing() -> bool:
     return _tracing > 0
 
 
-def is_fx_symbolic_tracing() -> bool:
-    """Whether a symbolic trace is being taken."""
-    return _tracing > 0
+is_fx_symbolic_tracing = is_fx_tracing
 
 
 class PHBase:
@@ -111,14 +109,10 @@ class Tracer(TracerBase):
 
     def path_of_module(self, mod: Any) -> str:
         """The path of a module in the one that is traced; raises NameError for one that is not in it."""
-        if self.submodule_paths is not None:
-            found = self.submodule_paths.get(mod)
-            if found is None:
-                raise NameError(f"path_of_module: the module {type(mod).__name__} is called, but is no submodule of the root")
+        paths = self.submodule_paths
+        found = _name_of(mod, self.root.named_modules()) if paths is None else paths.get(mod)
+        if found is not None:
             return found
-        for name, module in self.root.named_modules():
-            if module is mod:
-                return name
         raise NameError(f"path_of_module: the module {type(mod).__name__} is called, but is no submodule of the root")
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
@@ -127,19 +121,13 @@ class Tracer(TracerBase):
 
     def create_arg(self, a: Any) -> Argument:
         """What a value becomes as an argument: tensors of the module are read from it, others are kept in it."""
-        if isinstance(a, Parameter):
-            for n, p in self.root.named_parameters():
-                if a is p:
-                    return self.create_node("get_attr", n, (), {})
-            raise NameError("create_arg: a parameter that is not of the module being traced")
-        if isinstance(a, Tensor):
-            for n, b in self.root.named_buffers():
-                if a is b:
-                    return self.create_node("get_attr", n, (), {})
-        if isinstance(a, Module):
-            for n, m in self.root.named_modules():
-                if a is m:
-                    return self.create_node("get_attr", n, (), {})
+        for kind, named in ((Parameter, "parameters"), (Tensor, "buffers"), (Module, "modules")):
+            if isinstance(a, kind):
+                name = _name_of(a, getattr(self.root, f"named_{named}")())
+                if name is not None:
+                    return self.create_node("get_attr", name, (), {})
+                if kind is Parameter:
+                    raise NameError("create_arg: a parameter that is not of the module being traced")
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             parts = tuple(self.create_arg(x) for x in a)
             return self.create_node("call_function", type(a), parts, {})
@@ -164,24 +152,17 @@ class Tracer(TracerBase):
         return f"{prefix}{i}"
 
     def _module_getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
-        def stands_for(x: Any, pairs: Any) -> Any:
-            for n, p in pairs:
-                if x is p:
-                    if n not in parameter_proxy_cache:
-                        made = None
-                        if self.param_shapes_constant:
-                            made = functools.partial(_of_parameter, self, n, x)
-                        parameter_proxy_cache[n] = self.create_proxy("get_attr", n, (), {}, proxy_factory_fn=made)
-                    return parameter_proxy_cache[n]
-            return None
-
+        n = None
         if isinstance(attr_val, Parameter):
-            found = stands_for(attr_val, self.root.named_parameters())
-            return attr_val if found is None else found
-        if self.proxy_buffer_attributes and isinstance(attr_val, Tensor):
-            found = stands_for(attr_val, self.root.named_buffers())
-            return attr_val if found is None else found
-        return attr_val
+            n = _name_of(attr_val, self.root.named_parameters())
+        elif self.proxy_buffer_attributes and isinstance(attr_val, Tensor):
+            n = _name_of(attr_val, self.root.named_buffers())
+        if n is None:
+            return attr_val
+        if n not in parameter_proxy_cache:
+            made = (lambda node: ParameterProxy(self, node, n, attr_val)) if self.param_shapes_constant else None
+            parameter_proxy_cache[n] = self.create_proxy("get_attr", n, (), {}, proxy_factory_fn=made)
+        return parameter_proxy_cache[n]
 
     # -------------------------------------------------------------------- the trace
 
@@ -212,11 +193,10 @@ class Tracer(TracerBase):
         ours = (fn.__module__ or "").startswith("retrograde.")  # its annotations are for readers of the source
 
         def input_of(name: str) -> Any:
+            given = inspect.Parameter.empty if name[0] == "*" else parameters[name].default
+            default = () if given is inspect.Parameter.empty else (given,)
             if name in concrete:
-                default = () if parameters[name].default is inspect.Parameter.empty else (parameters[name].default,)
                 return self._concrete(name, concrete[name], default)
-            default = () if name[0] == "*" or parameters[name].default is inspect.Parameter.empty else (
-                parameters[name].default,)  # fmt: skip
             kind = None if ours else fn.__annotations__.get(name)
             return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
 
@@ -338,8 +318,9 @@ class Tracer(TracerBase):
         return made
 
 
-def _of_parameter(tracer: Tracer, name: str, param: Any, node: Any) -> ParameterProxy:
-    return ParameterProxy(tracer, node, name, param)
+def _name_of(x: Any, named: Any) -> str | None:
+    """The name of an object among pairs of names and objects."""
+    return next((name for name, y in named if x is y), None)
 
 
 _proxyable_classes: dict[type, None] = {}

@@ -6,11 +6,13 @@ import builtins
 import contextlib
 import copy
 import functools
+import inspect
 import keyword
 import math
 import re
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType
@@ -238,7 +240,7 @@ class CodeGen:
         def written(x: Any) -> str:
             return _written(x, name_of)
 
-        freed = self._last_uses(nodes)
+        freed = last_uses(nodes)
         shown_stack = ""
 
         def comment(node: Node) -> None:
@@ -316,7 +318,7 @@ class CodeGen:
             start = len(lines)
             line_of(node)
             if node.op not in ("placeholder", "output"):
-                unused = freed.get(node, [])
+                unused = [taken.name for taken in freed.get(node, ())]
                 if not node.users:
                     lines[-1] += ";  " + " = ".join([*unused, node.name]) + " = None"
                 elif unused:
@@ -338,25 +340,17 @@ class CodeGen:
             number += text_of.count("\n")
         return PythonCode(src, names, table, start)
 
-    @staticmethod
-    def _last_uses(nodes: Any) -> dict[Node, list[str]]:
-        """For each node the names of the nodes that nobody takes after it, its own arguments first to last."""
-        seen: set[Node] = set()
-        freed: dict[Node, list[str]] = {}
-        for node in reversed(nodes):
-            for taken in _in_order(node):
-                if taken not in seen:
-                    seen.add(taken)
-                    if node.op != "output" and node.op != "placeholder":
-                        freed.setdefault(node, []).append(taken.name)
-        return freed
 
-
-def _in_order(node: Node) -> list[Node]:
-    """The nodes among the arguments as they stand there."""
-    found: list[Node] = []
-    map_arg((node.args, node.kwargs), lambda n: found.append(n))
-    return found
+def last_uses(nodes: Any) -> dict[Node, list[Node]]:
+    """For each node the nodes that nobody takes after it, in the order of its arguments."""
+    seen: set[Node] = set()
+    freed: dict[Node, list[Node]] = {}
+    for node in reversed(nodes):
+        for taken in node.all_input_nodes:
+            if taken not in seen:
+                seen.add(taken)
+                freed.setdefault(node, []).append(taken)
+    return freed
 
 
 def _path(root: str, target: str) -> str:
@@ -534,34 +528,26 @@ class Graph:
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
         """An input. default_value: what it is where the caller gives none."""
-        args = () if default_value is ... or default_value is _empty() else (default_value,)
+        args = () if default_value is ... or default_value is inspect.Parameter.empty else (default_value,)
         return self.create_node("placeholder", name, args=args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
         """An attribute of the module, by its path; warns where the owning module has none there."""
-        owner = self._owning_module
-        if owner is not None and not _has(owner, qualified_name):
-            import warnings
-
-            warnings.warn(
-                f"get_attr: the graph's module has nothing under {qualified_name!r} yet; put it there before the graph runs",
-                stacklevel=2,
-            )
+        self._expect("get_attr", qualified_name)
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(
         self, module_name: str, args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None, type_expr: Any = None
     ) -> Node:
         """A call of a submodule, by its path."""
-        owner = self._owning_module
-        if owner is not None and not _has(owner, module_name):
-            import warnings
-
-            warnings.warn(
-                f"call_module: the graph's module has no submodule {module_name!r} yet; add it before the graph runs",
-                stacklevel=2,
-            )
+        self._expect("call_module", module_name)
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
+
+    def _expect(self, op: str, path: str) -> None:
+        if self._owning_module is not None and not _has_attr(self._owning_module, path):
+            warnings.warn(
+                f"{op}: the graph's module has nothing under {path!r} yet; put it there before the graph runs", stacklevel=3
+            )
 
     def call_method(
         self, method_name: str, args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None, type_expr: Any = None
@@ -622,8 +608,6 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"erase_node: {to_erase} belongs to another graph")
         if to_erase._erased:
-            import warnings
-
             warnings.warn(f"erase_node: {to_erase} was erased before", stacklevel=2)
             return
         owner = self._owning_module
@@ -666,15 +650,6 @@ class Graph:
     def set_codegen(self, codegen: CodeGen) -> None:
         """Have the code written by another CodeGen."""
         self._codegen = codegen
-
-    @contextlib.contextmanager
-    def _changed_code(self, transformer: Any) -> Iterator[None]:
-        before = self._codegen._body_transformer
-        self._codegen._body_transformer = transformer
-        try:
-            yield
-        finally:
-            self._codegen._body_transformer = before
 
     def on_generate_code(self, make_transformer: Callable[[Any], Any]) -> Any:
         """Let `make_transformer(the one before, or None)` give a function from the lines of code to other lines; returns a
@@ -747,7 +722,7 @@ class Graph:
             if node.op in ("get_attr", "call_module"):
                 if not isinstance(node.target, str):
                     raise ValueError(f"lint: {node}: the target of {node.op} must be a string, got {type(node.target).__name__}")
-                if self._owning_module is not None and not _has(self._owning_module, node.target):
+                if self._owning_module is not None and not _has_attr(self._owning_module, node.target):
                     raise RuntimeError(f"lint: {node}: the module has no {node.target!r}")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -800,17 +775,16 @@ class _Offered:
         return functools.reduce(getattr, self.path.split(".")[1:], _torch)
 
 
-def _empty() -> Any:
-    import inspect
+def _get_attr(model: Any, attr_name: str) -> Any:
+    """What is at a dotted path."""
+    return functools.reduce(getattr, attr_name.split("."), model)
 
-    return inspect.Parameter.empty
 
-
-def _has(module: Any, path: str) -> bool:
-    for part in path.split("."):
-        if not hasattr(module, part):
-            return False
-        module = getattr(module, part)
+def _has_attr(model: Any, attr_name: str) -> bool:
+    try:
+        _get_attr(model, attr_name)
+    except AttributeError:
+        return False
     return True
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from .._api import attributes
 from .._tensor import Tensor
 from ..nn.modules.module import Module
-from .graph import Graph, PythonCode, _custom_builtins, _PyTreeCodeGen
+from .graph import Graph, PythonCode, _custom_builtins, _get_attr, _has_attr, _PyTreeCodeGen
 
 _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _numbers = itertools.count()
@@ -56,21 +56,6 @@ def _assign_attr(from_obj: Any, to_module: Module, target: str) -> None:
         to_module._buffers[name] = from_obj
     else:
         setattr(to_module, name, from_obj)
-
-
-def _get_attr(model: Any, attr_name: str) -> Any:
-    """What is at a dotted path."""
-    for part in attr_name.split("."):
-        model = getattr(model, part)
-    return model
-
-
-def _has_attr(model: Any, attr_name: str) -> bool:
-    try:
-        _get_attr(model, attr_name)
-    except AttributeError:
-        return False
-    return True
 
 
 def _del_attr(model: Any, attr_name: str) -> None:
@@ -284,15 +269,9 @@ class GraphModule(Module):
 
     def delete_submodule(self, target: str) -> bool:
         """Take the module at a dotted path out; False where there is none."""
-        path, _, name = target.rpartition(".")
-        mod: Any = self
-        for part in path.split(".") if path else ():
-            mod = getattr(mod, part, None)
-            if not isinstance(mod, Module):
-                return False
-        if not isinstance(getattr(mod, name, None), Module):
+        if not _has_attr(self, target) or not isinstance(_get_attr(self, target), Module):
             return False
-        delattr(mod, name)
+        _del_attr(self, target)
         return True
 
     def delete_all_unused_submodules(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from .._function_protocol import asking
 from ..nn.modules.module import Module
 from ._symbolic_trace import Tracer
-from .graph import Graph
-from .graph_module import GraphModule, _get_attr
+from .graph import Graph, _get_attr, last_uses
+from .graph_module import GraphModule
 from .node import Argument, Node, Target, map_aggregate, map_arg
 from .proxy import Proxy
 
@@ -29,14 +29,7 @@ class Interpreter:
         self.name = "Interpreter"
         self.garbage_collect_values = garbage_collect_values
         self.extra_traceback = True
-        self.user_to_last_uses: dict[Node, list[Node]] = {}
-        if garbage_collect_values:
-            seen: set[Node] = set()
-            for node in reversed(self.graph.nodes):
-                for taken in node.all_input_nodes:
-                    if taken not in seen:
-                        seen.add(taken)
-                        self.user_to_last_uses.setdefault(node, []).append(taken)
+        self.user_to_last_uses: dict[Node, list[Node]] = last_uses(self.graph.nodes) if garbage_collect_values else {}
 
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """What the graph gives. initial_env: values of nodes that are not to be computed."""

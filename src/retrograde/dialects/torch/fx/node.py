@@ -202,6 +202,8 @@ class Node:
             replace_with.meta.update(self.meta)
         users = [user for user in self.users if delete_user_cb(user)]
         for user in users:
+            for hook in getattr(self.graph.owning_module, "_replace_hooks", ()):
+                hook(old=self, new=replace_with.name, user=user)
             user.replace_input_with(self, replace_with)
         return users
 
@@ -308,7 +310,8 @@ class Node:
 
     def _rename(self, candidate: str) -> None:
         if candidate != self.name:
-            self.name = self.graph._graph_namespace.create_name(candidate, self)
+            self.name = self.graph._graph_namespace.create_name(candidate, None)
+            self.graph._graph_namespace._rename_object(self, self.name)
 
     def _pretty_print_target(self, target: Any) -> str:
         if isinstance(target, str):

@@ -304,31 +304,9 @@ class ParameterProxy(Proxy):
     def __repr__(self) -> str:
         return f"ParameterProxy({self.name})"
 
-    @property
-    def shape(self) -> Any:
-        """The size along each axis."""
-        return self.param.shape
 
-    def size(self, *args: Any) -> Any:
-        """The size along each axis, or one."""
-        return self.param.size(*args)
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return int(self.param.dim())
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return int(self.param.ndim)
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return int(self.param.numel())
-
-    def nelement(self) -> int:
-        """The number of elements."""
-        return int(self.param.nelement())
+for _name in ("shape", "ndim", "size", "dim", "numel", "nelement"):  # what of a parameter is known
+    setattr(ParameterProxy, _name, property(lambda self, _name=_name: getattr(self.param, _name)))
 
 
 def _operator(name: str, reflected: bool = False) -> Any:

@@ -11,17 +11,26 @@ _preserving = False
 
 
 @contextlib.contextmanager
-def preserve_node_meta(enable: bool = True) -> Iterator[None]:
-    """A context in which an Interpreter that traces hands its nodes' metadata on to the nodes it makes."""
-    global _preserving
-    before, kept = _preserving, dict(_current)
-    _preserving = enable
+def _restored() -> Iterator[None]:
+    """Put back what new nodes got before."""
+    before = dict(_current)
     try:
         yield
     finally:
-        _preserving = before
         _current.clear()
-        _current.update(kept)
+        _current.update(before)
+
+
+@contextlib.contextmanager
+def preserve_node_meta(enable: bool = True) -> Iterator[None]:
+    """A context in which an Interpreter that traces hands its nodes' metadata on to the nodes it makes."""
+    global _preserving
+    before, _preserving = _preserving, enable
+    try:
+        with _restored():
+            yield
+    finally:
+        _preserving = before
 
 
 def has_preserved_node_meta() -> bool:
@@ -32,27 +41,19 @@ def has_preserved_node_meta() -> bool:
 @contextlib.contextmanager
 def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
     """A context in which new nodes carry `annotation_dict` under "custom" in their metadata."""
-    before = dict(_current)
-    _current["custom"] = {**_current.get("custom", {}), **annotation_dict}
-    try:
+    with _restored():
+        _current["custom"] = {**_current.get("custom", {}), **annotation_dict}
         yield
-    finally:
-        _current.clear()
-        _current.update(before)
 
 
 @contextlib.contextmanager
 def set_current_meta(node: Any, pass_name: str = "") -> Iterator[None]:
     """A context in which new nodes get the metadata of a node, where metadata are handed on."""
-    before = dict(_current)
-    if _preserving and node.meta:
-        _current.clear()
-        _current.update(node.meta)
-    try:
+    with _restored():
+        if _preserving and node.meta:
+            _current.clear()
+            _current.update(node.meta)
         yield
-    finally:
-        _current.clear()
-        _current.update(before)
 
 
 def get_current_meta() -> dict[str, Any]:

@@ -10,7 +10,9 @@ from ....core.value import dtype_of, shape_of
 from ....ops import linalg_factor as lf
 from ....ops import linalg_orthogonal as lo
 from ....ops import linalg_spectral as ls
+from ....ops.comparison import isfinite
 from ....ops.elementwise import add, subtract
+from .._data import computed_there
 from .._graph_nodes import NAMES
 from .._return_types import return_type
 from .._tensor import Tensor
@@ -196,7 +198,7 @@ def eigvalsh(input: Any, UPLO: str = "L") -> Tensor:
 
 
 def _finite(op: str, A: Any) -> None:
-    if not A._level and not np.isfinite(A._a).all():
+    if not A._level and not computed_there(op, isfinite(A.detach()), lambda array: array.all()):
         raise RuntimeError(f"{op}: A has elements that are inf or nan, for which there are no eigenvalues")
 
 

@@ -19,7 +19,7 @@ from .. import _dtype
 from .._axes import axes_of, axis_of, numpy_names
 from .._dtype import FROM_NUMPY, can_cast
 from .._graph_nodes import NAMES, show_as
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 from ._checks import floating, matrices, shape_argument, takes_out
 from ._solve import cutoffs
 
@@ -140,7 +140,7 @@ def cond(input: Any, p: Any = None) -> Tensor:
     if order not in (*_NAMED, 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{op}: p must be 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc', got {p!r}")
     if 0 in shape[-2:]:
-        return from_array(np.zeros(shape[:-2], real_of(dtype_of(input))))
+        return beside(np.zeros(shape[:-2], real_of(dtype_of(input))), input)
     if order in (2, -2):
         return _ends(svdvals(input), order)
     matrices(op, input, square=True)

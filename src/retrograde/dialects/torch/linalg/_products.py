@@ -19,7 +19,7 @@ from .._axes import axes_of, axis_of
 from .._dtype import FROM_NUMPY
 from .._graph_nodes import NAMES, show_as
 from .._promote import pair
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 from ._checks import floating, matrices, same_dtype, shape_argument, takes_out
 
 NAMES["cross"] = "LinalgCrossBackward0"
@@ -156,9 +156,9 @@ def powers(x: Any, n: int) -> Any:
     if dtype_of(x).kind in "iub":
         x = cast(x, dtype=np.dtype(np.int64))
     shape = tuple(shape_of(x))
-    ones = np.ones((*shape, 1), dtype_of(x))
+    ones = beside(np.ones((*shape, 1), dtype_of(x)), x)
     if n == 1:
-        return from_array(ones)
+        return ones
     repeated = broadcast_to(reshape(x, shape=(*shape, 1)), shape=(*shape, n - 1))
     return concatenate(ones, cumprod(repeated, axis=len(shape), reverse=False), axis=len(shape))
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ....backend.dtypes import real_of
+from ....core.unwrap import concrete
 from ....core.value import Value, dtype_of, ndim_of, shape_of
 from ....ops import linalg as la
 from ....ops import linalg_factor as lf
 from ....ops.structural import cast, getitem, reshape, transpose
 from .._graph_nodes import NAMES, show_as
 from .._return_types import return_type
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 from ._checks import broadcast, fit, floating, matrices, same_dtype, shape_argument, takes_out
 
 NAMES.update({
@@ -162,7 +163,7 @@ def cutoffs(op: str, x: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
             raise RuntimeError(f"{op}: {name} must be real, got a complex tensor")
         if tol is not None and not isinstance(tol, (Value, int, float, np.generic)):
             raise TypeError(f"{op}: {name} must be a number or a tensor, got {type(tol).__name__}")
-    atol, rtol = (np.asarray(t.detach()._a) if isinstance(t, Value) else t for t in (atol, rtol))
+    atol, rtol = (concrete(op, t) if isinstance(t, Value) else t for t in (atol, rtol))
     if rtol is None:
         rtol = default if atol is None else np.where(np.asarray(atol) > 0, 0.0, default)
     return np.asarray(0.0 if atol is None else atol, dtype), np.asarray(rtol, dtype)
@@ -212,9 +213,9 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
         flat = reshape(residuals, shape=(math.prod(shape_of(residuals)),))
         residuals = show_as(getitem(flat, index=(slice(0, 0),)), "LinalgLstsqBackward0")  # none, though of the graph
     if driver == "gels":
-        rank = from_array(np.zeros((0,), np.int64))
+        rank = beside(np.zeros((0,), np.int64), input)
     if driver in ("gels", "gelsy"):
-        s = from_array(np.zeros((0,), dtype_of(s)))
+        s = beside(np.zeros((0,), dtype_of(s)), input)
     if vector:
         solution = show_as(getitem(solution, index=(Ellipsis, 0)), "LinalgLstsqBackward0")
     return _LSTSQ((solution, residuals, rank, s))

@@ -26,7 +26,7 @@ from .. import random
 from .._api import api, row, write_out
 from .._graph_nodes import show_as
 from .._return_types import return_type
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor, beside
 from . import _factor, _products, _solve
 from ._checks import broadcast, matrices, same_dtype, shape_argument
 
@@ -144,7 +144,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
     if tuple(shape_of(LU_pivots)) != (*shape[:-2], min(shape[-2:])):
         raise RuntimeError(f"{op}: pivots of shape {list(shape_of(LU_pivots))} do not belong to factors {list(shape)}")
     p, lower, upper = lf.lu_unpack(LU_data, rows)
-    nothing = from_array(np.zeros((0,), dtype_of(LU_data)))
+    nothing = beside(np.zeros((0,), dtype_of(LU_data)), LU_data)
     return _LU_UNPACK((p if unpack_pivots else nothing, *((lower, upper) if unpack_data else (nothing, nothing))))
 
 
@@ -213,7 +213,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
         return _SVD((u, s, conj(v) if dtype_of(v).kind == "c" else v))
     s = _factor.svdvals(input)
     *lead, m, n = shape_of(input)
-    u, v = (from_array(np.zeros((*lead, k, k), dtype_of(input))) for k in (m, n))
+    u, v = (beside(np.zeros((*lead, k, k), dtype_of(input)), input) for k in (m, n))
     return _SVD((u, s, v))
 
 
@@ -227,7 +227,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError(f"vander: N cannot be negative, got {n}")
     if n == 0:
-        return from_array(np.zeros((shape[0], 0), dtype_of(x)))
+        return beside(np.zeros((shape[0], 0), dtype_of(x)), x)
     rows = _products.powers(x, n)
     return rows if increasing else flip(rows, axes=(1,))
 
@@ -238,7 +238,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
 def _orthonormal(A: Any, q: int, niter: int) -> Tensor:
     """Columns that nearly span the range of A: powers of it on random ones (Halko, Martinsson, Tropp 2009, 4.4)."""
     shape = tuple(shape_of(A))
-    columns = random.randn(shape[-1], q, dtype=A.dtype)
+    columns = random.randn(shape[-1], q, dtype=A.dtype, device=A.device)
     basis = _factor.qr(matmul(A, columns)).Q
     for _ in range(niter):
         basis = _factor.qr(matmul(la.adjoint(A), basis)).Q

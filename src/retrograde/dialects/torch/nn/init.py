@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ....core.unwrap import concrete
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise as formulas
 from ..._shared.registry import defined
 from .._grad_modes import no_grad
-from .._tensor import from_array
+from .._tensor import beside, from_array
 from ..random import initialised_uniformly
 
 
@@ -55,7 +56,7 @@ def _overwritten(tensor: Any, method: str, *args: Any, **kwargs: Any) -> Any:
 
 def _write(tensor: Any, array: np.ndarray) -> Any:
     """Put `array` into a tensor without recording it."""
-    new = from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False)))
+    new = beside(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False)), tensor)
     return _overwritten(tensor, "copy_", new)
 
 
@@ -214,9 +215,9 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     rows, columns = shape
     zeroed = math.ceil(sparsity * rows)
     normal_(tensor, 0.0, std, generator)
-    array = np.array(tensor._a)
+    array = np.array(concrete("sparse_", tensor))
     for column in range(columns):
-        array[randperm(rows)._a[:zeroed], column] = 0
+        array[randperm(rows, device="cpu")._a[:zeroed], column] = 0
     return _write(tensor, array)
 
 

@@ -18,7 +18,7 @@ from .._function_protocol import asks, never
 from .._printing import tensor_repr
 from .._size import check_device
 from .._sparse_tensor import SparseTensor
-from .._tensor import Tensor
+from .._tensor import Tensor, from_array
 
 
 class _ParameterMeta(TensorClass):
@@ -100,9 +100,10 @@ class UninitializedTensorMixin(Tensor, result=Tensor):
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Give the tensor a shape (and dtype): from now on it is an ordinary one, yet to be filled."""
         check_device("materialize", device)
+        where = self.device if device is None else device
         wanted = self._a.dtype if dtype is None else dtype.np
         wants_grad = self.requires_grad
-        self._a, self._node = np.zeros(tuple(int(n) for n in shape), wanted), None
+        self._a, self._node = from_array(np.zeros(tuple(int(n) for n in shape), wanted), device=where)._a, None
         self.__class__ = self._becomes  # type: ignore[assignment]
         if wants_grad:
             tape.leaf(self)
@@ -118,7 +119,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter, result=Tensor)
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         check_device("UninitializedParameter", device)
-        x = make(cls, np.zeros((0,), np_dtype_of("UninitializedParameter", dtype)))
+        x = make(cls, from_array(np.zeros((0,), np_dtype_of("UninitializedParameter", dtype)), device=device)._a)
         if requires_grad:
             tape.leaf(x)
         return x
@@ -128,11 +129,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter, result=Tensor)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, None, self.dtype)
+        return type(self), (self.requires_grad, self.device, self.dtype)
 
 
 class UninitializedBuffer(UninitializedTensorMixin, result=Tensor):
@@ -142,7 +143,7 @@ class UninitializedBuffer(UninitializedTensorMixin, result=Tensor):
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         check_device("UninitializedBuffer", device)
-        x = make(cls, np.zeros((0,), np_dtype_of("UninitializedBuffer", dtype)))
+        x = make(cls, from_array(np.zeros((0,), np_dtype_of("UninitializedBuffer", dtype)), device=device)._a)
         x.persistent = persistent
         return x
 
@@ -151,7 +152,7 @@ class UninitializedBuffer(UninitializedTensorMixin, result=Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            memo[id(self)] = type(self)(dtype=self.dtype, persistent=self.persistent)  # type: ignore[attr-defined]
+            memo[id(self)] = type(self)(device=self.device, dtype=self.dtype, persistent=self.persistent)  # type: ignore[attr-defined]
         return memo[id(self)]
 
 

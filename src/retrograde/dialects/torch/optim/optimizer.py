@@ -195,7 +195,7 @@ class Optimizer:
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over state and options from a state dict, also one that PyTorch has saved.
 
-        Floating-point state is converted to the parameter's dtype, except the counts of steps.
+        Floating-point state is converted to the parameter's dtype and moved to its device, except the counts of steps.
 
         Raises:
             ValueError: the groups differ in number, or in the number of their parameters.
@@ -308,10 +308,10 @@ class Optimizer:
 
 
 def _converted(p: Tensor, value: Any, key: Hashable = None) -> Any:
-    """State loaded for a parameter, in the parameter's dtype."""
+    """State loaded for a parameter, in the parameter's dtype and on its device; counts stay as they are."""
     if isinstance(value, Tensor):
-        if key != "step" and p.is_floating_point() and value.dtype != p.dtype:
-            return value.to(dtype=p.dtype)
+        if key != "step" and (value.device != p.device or (p.is_floating_point() and value.dtype != p.dtype)):
+            return value.to(p.device, p.dtype if p.is_floating_point() else None)
         return value
     if isinstance(value, dict):
         return {k: _converted(p, v, k) for k, v in value.items()}

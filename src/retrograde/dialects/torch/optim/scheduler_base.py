@@ -20,7 +20,9 @@ Rate = Any
 def check_optimizer(optimizer: Any) -> None:
     """Raise TypeError for anything but an optimiser."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"lr_scheduler: optimizer is a {type(optimizer).__name__}; wanted an Optimizer")
+        raise TypeError(
+            f"lr_scheduler: optimizer is a {type(optimizer).__name__}; wanted an Optimizer: make that of the parameters first"
+        )
 
 
 def copied(value: Rate) -> Rate:

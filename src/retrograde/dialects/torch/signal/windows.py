@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import make
+from ..._shared.checks import check
 from .._data import np_dtype_of
 from .._size import check_device
-from .._tensor import Tensor
+from .._tensor import Tensor, from_array
 
 
 def _window(formula: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
@@ -22,8 +22,7 @@ def _window(formula: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
     @functools.wraps(formula)
     def window(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
                requires_grad: bool = False, **options: Any) -> Tensor:  # fmt: skip
-        if M < 0:
-            raise ValueError(f"{name}: a window has M >= 0 points, got M={M}")
+        check(name, "M >= 0", locals())
         if layout is not None and repr(layout) != "torch.strided":
             raise ValueError(f"{name}: windows are strided tensors, got layout={layout!r}")
         if sym and options.get("center") is not None:
@@ -37,8 +36,7 @@ def _window(formula: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
             points = np.ones(M)
         else:
             points = formula(M if sym else M + 1, **options)[:M]
-        x = make(Tensor, points.astype(kind))
-        return x.requires_grad_() if requires_grad else x
+        return from_array(points.astype(kind), requires_grad, device)
 
     return window
 
@@ -104,24 +102,21 @@ def cosine(M: int) -> np.ndarray:
 @_window
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0) -> np.ndarray:
     """exp(-|k - center| / tau); only a periodic window may have a centre other than the middle."""
-    if tau <= 0:
-        raise ValueError(f"exponential: tau must be positive, got {tau}")
+    check("exponential", "tau > 0", locals())
     return np.exp(-np.abs(np.arange(M) - ((M - 1) / 2 if center is None else center)) / tau)
 
 
 @_window
 def gaussian(M: int, *, std: float = 1.0) -> np.ndarray:
     """exp(-(k - (M - 1) / 2)² / (2 std²))."""
-    if std <= 0:
-        raise ValueError(f"gaussian: std must be positive, got {std}")
+    check("gaussian", "std > 0", locals())
     return np.exp(-((np.arange(M) - (M - 1) / 2) ** 2) / (2 * std**2))
 
 
 @_window
 def kaiser(M: int, *, beta: float = 12.0) -> np.ndarray:
     """I₀(beta sqrt(1 - (2k / (M - 1) - 1)²)) / I₀(beta)."""
-    if beta < 0:
-        raise ValueError(f"kaiser: beta must not be negative, got {beta}")
+    check("kaiser", "beta >= 0", locals())
     return np.i0(beta * np.sqrt(np.maximum(1 - (np.arange(M) * 2 / (M - 1) - 1) ** 2, 0))) / np.i0(beta)
 
 

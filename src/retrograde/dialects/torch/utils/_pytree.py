@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, defaultdict, namedtuple
+import operator
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -103,47 +104,19 @@ def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterab
 # ------------------------------------------------------------------------------------------ the parts of a container
 
 
-@dataclasses.dataclass(frozen=True)
-class MappingKey:
-    """The place of a leaf in a dict."""
-
-    key: Any
-
-    def __str__(self) -> str:
-        return f"[{self.key!r}]"
-
-    def get(self, mapping: Any) -> Any:
-        """What is in that place."""
-        return mapping[self.key]
+def _key(name: str, field: str, doc: str, get: Callable[[Any, Any], Any], text: str = "[{!r}]") -> Any:
+    """The class of what says where in a container a leaf is."""
+    read = operator.attrgetter(field)
+    own = {
+        "__doc__": doc, "__module__": __name__, "__str__": lambda self: text.format(read(self)),
+        "get": lambda self, container: get(container, read(self)),
+    }  # fmt: skip
+    return dataclasses.make_dataclass(name, [(field, Any)], namespace=own, frozen=True)
 
 
-@dataclasses.dataclass(frozen=True)
-class SequenceKey:
-    """The place of a leaf in a sequence."""
-
-    idx: int
-
-    def __str__(self) -> str:
-        return f"[{self.idx!r}]"
-
-    def get(self, sequence: Any) -> Any:
-        """What is in that place."""
-        return sequence[self.idx]
-
-
-@dataclasses.dataclass(frozen=True)
-class GetAttrKey:
-    """The place of a leaf in a named tuple or an object."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f".{self.name}"
-
-    def get(self, obj: Any) -> Any:
-        """What is in that place."""
-        return getattr(obj, self.name)
-
+MappingKey = _key("MappingKey", "key", "The place of a leaf in a dict.", operator.getitem)
+SequenceKey = _key("SequenceKey", "idx", "The place of a leaf in a sequence.", operator.getitem)
+GetAttrKey = _key("GetAttrKey", "name", "The place of a leaf in a named tuple or an object.", getattr, ".{}")
 
 Context = Any
 KeyPath = tuple[Any, ...]
@@ -230,7 +203,7 @@ def _list_unflatten(values: Iterable[Any], context: None) -> list[Any]:
     return list(values)
 
 
-def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[Any, Any]], None]:
+def _list_flatten_with_keys(d: Iterable[Any]) -> tuple[list[tuple[Any, Any]], None]:
     return [(SequenceKey(i), v) for i, v in enumerate(d)], None
 
 
@@ -260,7 +233,74 @@ def _broadcast_to_and_flatten(tree: Any, treespec: TreeDef, is_leaf: Callable[[A
 
 
 def register_pytree_node(
-    cls: type, flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_fn: Callable[[Any, Any], Any], **_: Any
-) -> None:
-    """Make a type a container: `flatten_fn(x) -> (children, context)`, `unflatten_fn(children, context) -> x`."""
+    cls: type, flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_fn: Callable[[Any, Any], Any], *,
+    flatten_with_keys_fn: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None, **_: Any,
+) -> None:  # fmt: skip
+    """Make a type a container: `flatten_fn(x) -> (children, context)`, `unflatten_fn(children, context) -> x`.
+
+    `flatten_with_keys_fn(x) -> ((key, child) pairs, context)` says the places of the children. Raises ValueError for what is a
+    container already.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"register_pytree_node: {cls.__name__} is a container already")
     register(cls, flatten_fn, lambda context, children: unflatten_fn(children, context))
+    if flatten_with_keys_fn is not None:
+        _WITH_KEYS[cls] = flatten_with_keys_fn
+
+
+_WITH_KEYS: dict[type, Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]]] = {}
+"""How containers of registered types are taken apart with the places of their parts."""
+
+
+def _entries(tree: Any) -> Iterable[tuple[Any, Any]]:
+    """The parts of a container with their places."""
+    kind = _get_node_type(tree)
+    if kind in _WITH_KEYS:
+        return _WITH_KEYS[kind](tree)[0]
+    if kind is namedtuple:
+        return [(GetAttrKey(name), getattr(tree, name)) for name in tree._fields]
+    if isinstance(tree, dict):
+        return _dict_flatten_with_keys(tree)[0]
+    if isinstance(tree, (tuple, list, deque)):
+        return _list_flatten_with_keys(tree)[0]
+    raise ValueError(
+        f"{kind.__name__} was registered without flatten_with_keys_fn: the places of its parts are not known"
+    )
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves, each with its place: a key for each container around it."""
+    if tree_is_leaf(tree, is_leaf):
+        return [((), tree)]
+    return [((key, *path), x) for key, part in _entries(tree) for path, x in tree_leaves_with_path(part, is_leaf)]
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeDef]:
+    """The leaves with their places, and the structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """A container with `func(place, leaf, ...)` of every leaf."""
+    leaves, structure = tree_flatten_with_path(tree, is_leaf)
+    others = [tree_flatten(rest, is_leaf) for rest in rests]
+    for _, found in others:
+        if found != structure:
+            raise ValueError(f"tree_map_with_path: structures differ: {structure} and {found}")
+    return unflatten(structure, [func(*leaf, *more) for leaf, *more in zip(leaves, *(found for found, _ in others))])
+
+
+def keystr(kp: KeyPath) -> str:
+    """A place as text, as it is written behind a variable."""
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What is in a place."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj

@@ -82,16 +82,10 @@ def _defined(op: str, use_reentrant: bool | None) -> bool:
 
 
 def checkpoint(
-    function: Callable[..., Any],
-    *args: Any,
-    use_reentrant: bool | None = None,
-    context_fn: Callable[[], Any] | None = None,
-    determinism_check: str = "default",
-    debug: bool = False,
-    early_stop: bool = True,
-    preserve_rng_state: bool = True,
-    **kwargs: Any,
-) -> Any:
+    function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, context_fn: Callable[[], Any] | None =
+    None, determinism_check: str = "default", debug: bool = False, early_stop: bool = True, preserve_rng_state: bool =
+    True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """`function(*args, **kwargs)`, whose saved tensors are computed again in the backward pass.
 
     With `use_reentrant` (which holds where nothing is said) the function is one node whose backward begins a pass of its own:

@@ -1,43 +1,35 @@
 """Checks a proof without the code that found it.
 
-Every application of a rule is an equation between two terms, and is looked at by itself: the rule must be one of RULES, and both
-sides must have the same value at random points, for random tensors of the sizes that are there, of positive numbers and of
-numbers of both signs. Two different analytic functions agree at a random point with probability 0. Then both records are walked
-through once more with an algebra that can do nothing but look up equations that have been checked; the results have to come out
-the same.
+Every application of a rule is an equation, and is looked at by itself: the rule must be one of RULES, and both sides must have
+the same value at random points, for random tensors of positive numbers and of both signs. Two different analytic functions agree
+at a random point with probability 0. Then both records are walked through once more with an algebra that can only look up
+equations that have been checked; the results have to come out the same.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..align import Alignment
 from ..policy import POLICY
 from ..results import Result
-from .algebra import RULES, Algebra, Index, Step
+from .algebra import RULES, Algebra, Index, Step, TooLarge, applied
 from .prove import Proof, Prover
 
-POINTS = 2
-"""How many points are looked at for each kind of tensors."""
-
-Env = dict[Any, np.ndarray]
-"""Indices -> whole numbers, as arrays that broadcast with each other."""
+POINTS, WORK = 20, 1 << 21
+"""At how many points equations are looked at, and how many elements are summed over for one factor at most."""
 
 
 def check(proof: Proof, alignment: Alignment, results: Sequence[Result]) -> str:
     """What is wrong with a proof; "" for one that holds."""
-    for step in proof.algebra.steps.values():
-        if step.rule not in RULES:
-            return f"there is no rule {step.rule!r}"
-        wrong = wrong_step(proof.algebra, step)
-        if wrong:
-            return wrong
-    again = Prover(alignment, Checked(proof.algebra)).prove(results)
-    return "" if again.proven else "the equations do not add up to the result"
+    looks = [Look(proof.algebra, signed) for signed in (False, True)]
+    wrong = next(filter(None, (wrong_step(looks, step) for step in proof.algebra.steps.values())), "")
+    again = wrong or Prover(alignment, Checked(proof.algebra)).prove(results)
+    return again if isinstance(again, str) else "" if again.proven else "the equations do not add up to the result"
 
 
 class Checked(Algebra):
@@ -47,150 +39,161 @@ class Checked(Algebra):
         super().__init__()
         self.__dict__.update(found.__dict__)
         self.moving_atoms, self.stopped = set(), {}
+        self.limits = {tensor: list(known) for tensor, known in found.begun.items()}
 
     def _logged(self, rule: str, *arguments: Any) -> Any:
         step = self.steps.get((rule, *arguments))
         if step is None:
-            raise LookupError(f"nothing is known of {rule} for {arguments}")
+            raise TooLarge
         return step.result
 
 
-def wrong_step(algebra: Algebra, step: Step) -> str:
+def wrong_step(looks: Sequence[Look], step: Step) -> str:
     """Why an application of a rule does not hold; "" where it does."""
+    if step.rule not in RULES:
+        return f"there is no rule {step.rule!r}"
     seen = 0
-    for signed in (False, True):
-        look = Look(algebra, signed)
-        for point in range(POINTS):
-            atoms = sorted(_variables(algebra, step), key=repr)
-            env: Env = {a: np.asarray((7 * point + 3 * k + 1) % max(1, a[2])) for k, a in enumerate(atoms)}
-            with np.errstate(all="ignore"):
-                left, right = look.left(step, env), look.term(step.result, env)
-            if not (np.isfinite(left).all() and np.isfinite(right).all()):
-                continue  # not defined there: the rule says nothing of it
-            seen += 1
-            if abs(float(left) - float(right)) > POLICY.checked * max(1.0, abs(float(left)), abs(float(right))):
-                return f"{step.rule} of {step.arguments} is not {step.result}: {left} and {right}"
+    for look in looks:
+        with np.errstate(all="ignore"):
+            left, right = np.broadcast_arrays(look.left(step), look.term(step.result, look.start))
+            apart = np.abs(left - right) > POLICY.checked * np.maximum(1.0, np.maximum(np.abs(left), np.abs(right)))
+        defined = ~np.isnan(left) & ~np.isnan(right)  # elsewhere the rule says nothing
+        seen += int(defined.sum())
+        wrong = defined & (left != right) & (apart | np.isinf(left) | np.isinf(right))
+        if wrong.any():
+            return f"{step.rule} of {step.arguments} is not {step.result}: {left[wrong][0]} and {right[wrong][0]}"
     return "" if seen else f"{step.rule} of {step.arguments} has no value at any point that was looked at"
 
 
-def _variables(algebra: Algebra, step: Step) -> set[Any]:
-    terms = [step.result] + [p for p in step.arguments if isinstance(p, int) and not isinstance(p, bool)]
-    if step.rule == "index":
-        terms = [step.result, step.arguments[0]]
-        found = {a for _, x in step.arguments[1] for a in algebra._atoms(x)}
-    else:
-        found = set()
-    if step.rule in ("sum", "top"):
-        terms = [step.result, step.arguments[0]]
-        found = {step.arguments[1]}
-    return found.union(*(algebra.free_in(p) for p in terms))
+class Env(NamedTuple):
+    """What indices are, (points, axis, ...) for each, where not what they are at the points of a Look."""
+
+    over: dict[Any, np.ndarray]
+    axes: int
+    points: int
+    key: tuple[Any, ...] | None  # the indices that run along axes, one each, if there are no others
 
 
 class Look:
-    """The values of terms, for tensors that are given or random."""
+    """The values of terms, for tensors that are given or random, at points that are given or random."""
 
-    def __init__(self, algebra: Algebra, signed: bool, given: Callable[[Any], np.ndarray | None] = lambda tensor: None) -> None:
-        self._algebra, self._signed, self._given = algebra, signed, given
-        self._same = {still: tensor for tensor, still in algebra.stopped.items()}
+    def __init__(self, algebra: Algebra, signed: bool, points: int = POINTS) -> None:
+        self._algebra, self._signed, self.start = algebra, signed, Env({}, 0, points, ())
+        self._places: dict[Any, np.ndarray] = {}
+        self._known: dict[Any, np.ndarray] = {}
+        self._chance = np.random.default_rng(int(signed))
+        self._near = self._chance.integers(0, 1 << 30, points)
 
-    def left(self, step: Step, env: Env) -> np.ndarray:
+    def left(self, step: Step) -> np.ndarray:
         """The left side of an equation: what its rule says that is done with its arguments."""
-        rule, arguments = step.rule, step.arguments
+        rule, arguments, start = step.rule, step.arguments, self.start
         if rule in ("sum", "top"):
-            p, atom = arguments
-            inner = self.term(p, {**{a: x[..., None] for a, x in env.items()}, atom: np.arange(atom[2])})
-            inner = np.broadcast_to(inner, np.broadcast_shapes(np.shape(inner), (atom[2],)))
-            return np.asarray(inner.sum(-1) if rule == "sum" else inner.max(-1))
+            return self._reduced(rule, [arguments[1]], lambda env: self.term(arguments[0], env), start)
         if rule == "index":
-            p, places = arguments
-            return self.term(p, {**env, **{a: self._index(x, env) for a, x in places}})
-        if rule == "power":
-            return np.asarray(self.term(arguments[0], env) ** arguments[1])
+            over = {a: np.broadcast_to(self._index(x, start), start.points) for a, x in arguments[1]}
+            return self.term(arguments[0], Env(over, 0, start.points, None))
+        if rule == "case":
+            return np.asarray(self._case(start, *arguments) * 1.0)
         if rule == "function":
-            return self._function(arguments[0], [self.term(p, env) for p in arguments[1:]])
-        values = [self.term(p, env) for p in arguments]
-        return {"add": np.add, "mul": np.multiply, "exp": np.exp, "log": np.log, "stop": np.positive}[rule](*values)
+            return applied(arguments[0], [self.term(p, start) for p in arguments[1:]])
+        return np.asarray(_LEFT[rule](*(self.term(p, start) if isinstance(p, int) else p for p in arguments)))
 
     def term(self, p: int, env: Env) -> np.ndarray:
         """The value of a term."""
-        total: Any = np.float64(0.0)
-        for m, c in self._algebra.terms[p].items():
-            total = total + c * self._monomial(m, env)
-        return np.asarray(total)
+        return np.asarray(sum((c * self._monomial(m, env) for m, c in self._algebra.terms[p].items()), np.float64(0.0)))
 
     def _monomial(self, m: tuple[Any, ...], env: Env) -> Any:
-        value: Any = np.float64(1.0)
+        value, cases = np.float64(1.0), True  # type: Any, Any
         for f, e in m:
-            value = value * self._factor(f, env) ** (int(e) if e == int(e) else e)
-        return value
+            x = self._factor(f, env)
+            if self._algebra.factors[f][0] == "case":
+                cases = cases & x
+            else:
+                value = value * x ** (int(e) if e == int(e) else e)
+        return value if cases is True else np.where(cases, value, 0.0)  # what a case leaves out need not be defined
 
     def _factor(self, f: int, env: Env) -> Any:
+        if env.over and self._algebra.free(f).isdisjoint(env.over):
+            value = np.asarray(self._factor(f, self.start._replace(points=env.points)))
+            return value.reshape(value.shape + (1,) * env.axes) if value.ndim else value
+        key = (f, env.key, env.points)
+        known = self._known.get(key)
+        if known is None:
+            known = np.asarray(self._computed(f, env))
+            if env.key is not None and known.size <= WORK >> 6:
+                self._known[key] = known
+        return known
+
+    def _computed(self, f: int, env: Env) -> Any:
         kind, *rest = self._algebra.factors[f]
-        if kind == "at":
-            return self._element(rest[0], [self._index(x, env) for x in rest[1]])
+        if kind in ("at", "infinite"):
+            return np.float64(np.inf) if kind == "infinite" else self._element(rest[0], [self._index(x, env) for x in rest[1]])
         if kind == "exp":
             return np.exp(self._monomial(rest[0], env))
-        if kind == "power":
-            return self.term(rest[0], env)
         if kind == "function":
-            return self._function(rest[0], [self.term(p, env) for p in rest[1:]])
-        bound, k = rest[0], len(rest[0])
-        inner = {a: np.asarray(x).reshape(np.shape(x) + (1,) * k) for a, x in env.items()}
+            return applied(rest[0], [self.term(p, env) for p in rest[1:]])
+        if kind in ("case", "power"):
+            return self._case(env, *rest) if kind == "case" else self.term(rest[0], env)
+        inner = self._monomial if kind == "sum" else self.term
+        return self._reduced(kind, rest[0], lambda env: inner(rest[1], env), env)
+
+    def _reduced(self, kind: str, bound: Sequence[Any], inner: Callable[[Env], Any], env: Env) -> np.ndarray:
+        """A sum, or the largest, over indices; not a number at points for which it would take too long."""
+        k, each = len(bound), math.prod(a[2] for a in bound) * math.prod(np.broadcast_shapes(
+            (1,) * env.axes, *(x.shape[1:] for x in env.over.values())))  # fmt: skip
+        points = max(1, min(env.points, WORK // each))
+        if each > WORK * POINTS:
+            return np.full((env.points,) + (1,) * env.axes, np.nan)
+        over = {a: x[:points].reshape(x[:points].shape + (1,) * k) for a, x in env.over.items()}
         for i, a in enumerate(bound):
-            inner[a] = np.arange(a[2]).reshape([-1 if j == i else 1 for j in range(k)])
-        value = self._monomial(rest[1], inner) if kind == "sum" else self.term(rest[1], inner)
-        lead = np.broadcast_shapes(np.shape(value), tuple(a[2] for a in bound))
-        value = np.broadcast_to(value, lead)
-        axes = tuple(range(-k, 0))
-        return value.sum(axes) if kind == "sum" else value.max(axes)
+            over[a] = np.arange(a[2]).reshape((1,) * (1 + env.axes) + tuple(-1 if j == i else 1 for j in range(k)))
+        key = None if env.key is None else (*env.key, *bound)
+        value = np.asarray(inner(Env(over, env.axes + k, points, key)))
+        lead = np.broadcast_shapes(value.shape, (1,) * (1 + env.axes) + tuple(a[2] for a in bound))
+        found = (np.sum if kind == "sum" else np.max)(np.broadcast_to(value, lead), axis=tuple(range(-k, 0)))
+        if points < env.points:
+            found = np.concatenate([found[:points], np.full((env.points - points, *found.shape[1:]), np.nan)])
+        return np.asarray(found)
+
+    def _place(self, atom: Any, points: int) -> np.ndarray:
+        """What an index is at the points: near the others at some, anything at the rest, the first and the last among it."""
+        if atom not in self._places:
+            n = len(self._near)
+            near, other = self._near + self._chance.integers(-1, 2, n), self._chance.integers(0, atom[2], n)
+            self._places[atom] = np.concatenate([near[: n // 2] % atom[2], other[n // 2 + 2 :], [0, atom[2] - 1]])
+        return self._places[atom][:points]
 
     def _index(self, x: Index, env: Env) -> np.ndarray:
         total: Any = np.asarray(x[0])
         for atom, k in x[1]:
             if atom[0] in ("div", "mod"):
-                inner = self._index(atom[1], env)
-                value = inner // atom[2] if atom[0] == "div" else inner % atom[2]
+                value = (np.floor_divide if atom[0] == "div" else np.mod)(self._index(atom[1], env), atom[2])
             elif atom[0] == "value":
-                value = np.rint(self.term(atom[1], env)).astype(int)
+                value = np.rint(np.nan_to_num(self.term(atom[1], env))).astype(int)
+            elif atom in env.over:
+                value = env.over[atom]
             else:
-                value = env[atom]
+                value = self._place(atom, env.points).reshape((-1,) + (1,) * env.axes)
             total = total + k * value
         return np.asarray(total)
+
+    def _case(self, env: Env, x: Index, low: float, high: float) -> Any:
+        return (low <= (place := self._index(x, env))) & (place < high)
 
     def _element(self, tensor: Any, indices: Sequence[np.ndarray]) -> Any:
         if tensor == "count":
             return indices[0].astype(float)
-        given = self._given(tensor)
-        if given is not None:
-            return given[tuple(indices)]
-        while isinstance(tensor, tuple) or tensor in self._same:
-            tensor = tensor[1] if isinstance(tensor, tuple) else self._same[tensor]
+        while isinstance(tensor, tuple) or self._algebra.stopped.get(tensor, tensor) not in (tensor, ("stopped", tensor)):
+            tensor = tensor[1] if isinstance(tensor, tuple) else self._algebra.stopped[tensor]
         phase: Any = np.float64(1.0 + math.sqrt(2.0) * tensor)
         for k, i in enumerate(indices):
             phase = phase + i * math.sqrt(5.0 + 3.0 * k) + (i * i) * 0.37 * (k + 1)
+        if tensor in self._algebra.whole:  # labels, of those that there may be
+            ends = [(low, high) for _, low, high, _ in self._algebra.limits.get(tensor, [((), -2, 8, None)])]
+            low, high = max(ends)[0], min(high for _, high in ends)
+            return np.floor(low + (high - low) * (0.5 + 0.499 * np.sin(phase)))
         return 0.9 * np.sin(phase) if self._signed else 1.0 + 0.6 * np.sin(phase)
 
-    def _function(self, name: str, values: Sequence[np.ndarray]) -> np.ndarray:
-        known = _KNOWN.get(name)
-        if known is not None:
-            return np.asarray(known(*values))
-        seed = sum(ord(c) * (k + 1) for k, c in enumerate(name)) % 97
-        total: Any = np.float64(0.1 * seed)
-        for k, x in enumerate(values):  # of a function that is not known, only that it is one
-            total = total + np.tanh(x) * math.sqrt(2.0 + k)
-        return np.asarray(1.5 + np.sin(total))
 
-
-def _erf(x: np.ndarray) -> np.ndarray:
-    return np.vectorize(math.erf, otypes=[float])(x)
-
-
-_KNOWN: dict[str, Callable[..., Any]] = {
-    "log": np.log, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "tan": np.tan, "erf": _erf, "absolute": np.abs,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0),
-    "relu": lambda x: np.maximum(x, 0), "where": lambda c, x, y: np.where(c != 0, x, y), "sign": np.sign,
-    "greater": lambda x, y: (x > y) * 1.0, "less": lambda x, y: (x < y) * 1.0, "equal": lambda x, y: (x == y) * 1.0,
-    "greater_equal": lambda x, y: (x >= y) * 1.0, "less_equal": lambda x, y: (x <= y) * 1.0,
-    "not_equal": lambda x, y: (x != y) * 1.0, "maximum": np.maximum, "minimum": np.minimum,
-}  # fmt: skip
-
+_LEFT: dict[str, Callable[..., Any]] = {"add": np.add, "mul": np.multiply, "exp": np.exp, "log": np.log, "stop": np.positive,
+                                        "power": np.power, "gate": lambda p, q: np.where(p > 0, q, 0.0)}  # fmt: skip

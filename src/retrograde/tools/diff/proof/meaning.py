@@ -7,10 +7,10 @@ its result is the same where it is the same operation on the same operands.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .algebra import Algebra, Index, divided, index, plus, variable
+from .algebra import Algebra, Index, index, plus, variable
 
 
 class Tensor(NamedTuple):
@@ -27,22 +27,14 @@ class Unknown(Exception):
 class Meaning:
     """The definitions, with an algebra to state them in."""
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, named: Callable[[Tensor], Tensor] = lambda x: x) -> None:
         self.algebra = algebra
-
-    def of(
-        self, name: str, params: Mapping[str, Any], operands: Sequence[Tensor | None], shape: tuple[int, ...], output: int
-    ) -> Tensor:
-        """One result of an operation; raises Unknown where there is no definition."""
-        define = DEFINITIONS.get(name)
-        if define is None or (output and name not in SEVERAL):
-            raise Unknown
-        given = {"output": output, "out_shape": shape} if name in SEVERAL or name in SHAPED else {}
-        found = define(self, *operands, **params, **given)
-        term = found.term if isinstance(found, Tensor) else int(found)
-        if isinstance(found, Tensor) and tuple(found.shape) != tuple(shape):
-            term = self.broadcast(found, shape)
-        return Tensor(tuple(shape), term)
+        self.named = named
+        """Makes of what an operation computes on the way a tensor that is not looked into, wherever it is computed."""
+        self.ignoring = True
+        """Whether labels that a loss ignores are spoken of; else labels are numbers of classes."""
+        self.kinds: list[str] = []
+        """The kinds of dtypes of the operands of the operation that is being defined."""
 
     # ------------------------------------------------------------------------------------------ layouts
 
@@ -61,7 +53,7 @@ class Meaning:
 
     def elementwise(self, f: Callable[..., int], *operands: Tensor) -> Tensor:
         """f of corresponding elements."""
-        shape = _broadcast_shape([x.shape for x in operands])
+        shape = broadcast_shape([x.shape for x in operands])
         return Tensor(shape, f(*(self.broadcast(x, shape) for x in operands)))
 
     def reshaped(self, x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -69,7 +61,7 @@ class Meaning:
         flat = plus(*((i, math.prod(shape[k + 1 :])) for k, i in enumerate(self.axes(shape))), ((0, ()), 1))
         places: list[Index] = []
         for n in reversed(x.shape):
-            flat, rest = divided(flat, n)
+            flat, rest = self.algebra.divided(flat, n)
             places.insert(0, rest)
         return Tensor(tuple(shape), self.at(x, places))
 
@@ -81,7 +73,11 @@ class Meaning:
 
     def reduced(self, x: Tensor, axis: Any, keepdims: bool, reduce: Callable[[int, Any], int]) -> Tensor:
         """A reduction over axes."""
-        axes = range(len(x.shape)) if axis is None else [a % len(x.shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+        axes = (
+            range(len(x.shape))
+            if axis is None
+            else [a % len(x.shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+        )
         term = x.term
         for a in axes:
             if x.shape[a] != 1:
@@ -116,7 +112,7 @@ class Meaning:
         if len(y.shape) == 1:
             both = self.matmul(x, Tensor((*y.shape, 1), y.term))
             return self.reshaped(both, both.shape[:-1])
-        lead = _broadcast_shape([x.shape[:-2], y.shape[:-2]])
+        lead = broadcast_shape([x.shape[:-2], y.shape[:-2]])
         n = x.shape[-1]
         shape = (*lead, x.shape[-2], y.shape[-1])
         own = self.axes(shape)
@@ -184,15 +180,8 @@ class Meaning:
         """max(p, 0)"""
         return self.algebra.function("relu", p)
 
-    def chosen(self, x: Tensor, target: Tensor) -> Tensor:
-        """The elements of the axis of classes that labels name."""
-        own = self.axes(target.shape)
-        label = self.whole(target.term)
-        places = [own[0], label, *own[1:]] if len(x.shape) > 1 else [label]
-        return Tensor(target.shape, self.at(x, places))
 
-
-def _broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     n = max(map(len, shapes), default=0)
     padded = [(*[1] * (n - len(s)), *s) for s in shapes]
     return tuple(max(sizes) if 0 not in sizes else 0 for sizes in zip(*padded))
@@ -212,10 +201,6 @@ def _powered(e: float) -> Callable[..., Tensor]:
 
 def _binary(name: str) -> Callable[..., Tensor]:
     return lambda m, x, y, **_: m.elementwise(getattr(m.algebra, name), x, y)
-
-
-def _compared(name: str) -> Callable[..., Tensor]:
-    return lambda m, x, y, **_: m.elementwise(lambda p, q: m.algebra.function(name, p, q), x, y)
 
 
 def _getitem(m: Meaning, x: Tensor, *, index: Any, out_shape: Any, output: int) -> Tensor:
@@ -251,14 +236,6 @@ def _split(m: Meaning, x: Tensor, *, axis: int, sizes: Any, out_shape: Any, outp
     return Tensor(tuple(out_shape), m.at(x, own))
 
 
-def _take_along_axis(m: Meaning, x: Tensor, places: Tensor, *, axis: int, **_: Any) -> Tensor:
-    if not places.shape or len(places.shape) != len(x.shape):
-        raise Unknown
-    own = m.axes(places.shape)
-    own[axis] = m.whole(places.term)
-    return Tensor(places.shape, m.at(x, own))
-
-
 def _add_matmul(m: Meaning, c: Tensor, x: Tensor, y: Tensor, *, beta: float, alpha: float) -> Tensor:
     found = m.matmul(x, y)
     return m.plus(Tensor(found.shape, m.scaled(found.term, alpha)), Tensor(c.shape, m.scaled(c.term, beta)))
@@ -268,7 +245,7 @@ def _affine(m: Meaning, x: Tensor, w: Tensor, b: Tensor | None = None, **_: Any)
     return m.plus(m.matmul(x, m.transposed(w)), b)
 
 
-def _softmax(m: Meaning, x: Tensor, *, axis: Any) -> int:
+def softmax(m: Meaning, x: Tensor, *, axis: Any) -> int:
     powers, total = m.softmax_parts(x, axis)
     return m.algebra.divide(powers, total)
 
@@ -280,13 +257,6 @@ def _log_softmax(m: Meaning, x: Tensor, *, axis: Any) -> int:
 def _logsumexp(m: Meaning, x: Tensor, *, axis: Any, keepdims: bool) -> Tensor:
     total = m.reduced(Tensor(x.shape, m.algebra.exp(x.term)), axis, keepdims, m.algebra.sum)
     return Tensor(total.shape, m.algebra.log(total.term))
-
-
-def _nll(m: Meaning, x: Tensor, target: Tensor, weight: Any = None, *, reduction: str, ignore_index: int = -100) -> Tensor:
-    if weight is not None or (ignore_index >= 0):
-        raise Unknown
-    picked = m.chosen(x, target)
-    return m.loss(Tensor(picked.shape, m.scaled(picked.term, -1.0)), reduction)
 
 
 def _mse(m: Meaning, x: Tensor, y: Tensor, *, reduction: str = "none", **_: Any) -> Tensor:
@@ -303,19 +273,13 @@ def _bce(m: Meaning, x: Tensor, y: Tensor, weight: Any = None, *, reduction: str
     return m.loss(Tensor(x.shape, m.scaled(m.algebra.add(kept, missed), -1.0)), reduction)
 
 
-def _bce_logits(m: Meaning, x: Tensor, y: Tensor, weight: Any = None, positive: Any = None, *, reduction: str) -> Tensor:
+def _bce_logits(
+    m: Meaning, x: Tensor, y: Tensor, weight: Any = None, positive: Any = None, *, reduction: str
+) -> Tensor:
     if weight is not None or positive is not None:
         raise Unknown
     found = m.algebra.subtract(m.algebra.function("softplus", x.term), m.algebra.mul(x.term, y.term))
     return m.loss(Tensor(x.shape, found), reduction)
-
-
-def _attention(m: Meaning, q: Tensor, k: Tensor, v: Tensor, mask: Any = None, *, scale: float, causal: bool) -> Tensor:
-    if causal or mask is not None:
-        raise Unknown
-    scores = m.matmul(q, m.transposed(k))
-    scores = Tensor(scores.shape, m.scaled(scores.term, scale))
-    return m.matmul(Tensor(scores.shape, _softmax(m, scores, axis=-1)), v)
 
 
 def _norm(m: Meaning, x: Tensor, *, ord: float, axis: Any, keepdims: bool) -> Tensor:
@@ -347,31 +311,6 @@ def _gelu_tanh(m: Meaning, p: int) -> int:
     inner = m.algebra.add(p, m.scaled(m.algebra.power(p, 3.0), 0.044715))
     bent = m.algebra.function("tanh", m.scaled(inner, math.sqrt(2 / math.pi)))
     return m.algebra.mul(m.scaled(p, 0.5), m.algebra.add(m.algebra.number(1.0), bent))
-
-
-def _where(m: Meaning, condition: Tensor, x: Tensor, y: Tensor, **_: Any) -> Tensor:
-    algebra = m.algebra
-
-    def chosen(c: int, p: int, q: int) -> int:
-        terms = algebra.terms[c]
-        if len(terms) == 1 and q == algebra.ZERO:  # where(p > 0, p, 0)
-            ((monomial, k),) = terms.items()
-            if k == 1.0 and len(monomial) == 1 and monomial[0][1] == 1.0 and (
-                algebra.factors[monomial[0][0]] == ("function", "greater", p, algebra.ZERO)
-            ):  # fmt: skip
-                return m.relu(p)
-        return algebra.function("where", c, p, q)
-
-    return m.elementwise(chosen, condition, x, y)
-
-
-def _advanced_index(m: Meaning, x: Tensor, *places: Tensor, axes: Any, out_shape: Any, output: int, **_: Any) -> Tensor:
-    if tuple(axes) != tuple(range(len(axes))) or len(axes) != len(places):
-        raise Unknown
-    shape = _broadcast_shape([p.shape for p in places])
-    own = m.axes(out_shape)
-    named = [m.whole(m.broadcast(p, shape)) for p in places]
-    return Tensor(tuple(out_shape), m.at(x, [*named, *own[len(shape) :]]))
 
 
 def step(m: Meaning, name: str, options: dict[str, Any], operands: Sequence[Tensor | None], output: int) -> Tensor:
@@ -425,7 +364,7 @@ def _adam(
 STEPS: dict[str, Callable[..., list[int]]] = {"sgd": _sgd, "adam": _adam}
 """Rules of optimisers by name: `f(meaning, parameter, gradient, *state, **options)` gives the new parameter and state."""
 
-DEFINITIONS: dict[str, Callable[..., Any]] = {
+BASIC: dict[str, Callable[..., Any]] = {
     "add": _binary("add"), "subtract": _binary("subtract"), "multiply": _binary("mul"), "divide": _binary("divide"),
     "negative": _unary(lambda m, p: m.scaled(p, -1.0)), "reciprocal": _powered(-1.0), "square": _powered(2.0),
     "sqrt": _powered(0.5), "rsqrt": _powered(-0.5), "exp": _unary(lambda m, p: m.algebra.exp(p)),
@@ -443,28 +382,22 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "relu_masked": _unary(lambda m, p: m.relu(p)),
     "silu": _unary(lambda m, p: m.algebra.mul(p, m.algebra.function("sigmoid", p))),
     "gelu": _unary(_gelu), "gelu_tanh": _unary(_gelu_tanh),
-    **{name: _compared(name) for name in ("greater", "less", "greater_equal", "less_equal", "equal", "not_equal")},
-    "where": _where, "advanced_index": _advanced_index, "copy": lambda m, x, **_: x,
+    "copy": lambda m, x, **_: x,
     "fill": lambda m, x, number, **_: Tensor(x.shape, number.term),
     "transpose": lambda m, x, *, axes: m.permuted(x, axes),
     "reshape": lambda m, x, *, shape: m.reshaped(x, shape),
     "broadcast_to": lambda m, x, *, shape: Tensor(tuple(shape), m.broadcast(x, shape)),
-    "getitem": _getitem, "split": _split, "take_along_axis": _take_along_axis,
+    "getitem": _getitem, "split": _split,
     "sum": lambda m, x, *, axis, keepdims: m.reduced(x, axis, keepdims, m.algebra.sum),
     "mean": lambda m, x, *, axis, keepdims: m.mean(x, axis, keepdims),
     "amax": lambda m, x, *, axis, keepdims, **_: m.reduced(x, axis, keepdims, m.algebra.top),
     "var": _var, "std": _std, "vector_norm": _norm, "logsumexp": _logsumexp,
     "matmul": lambda m, x, y: m.matmul(x, y), "project": _affine, "affine": _affine, "add_matmul": _add_matmul,
-    "softmax": _softmax, "log_softmax": _log_softmax, "attention": _attention,
+    "softmax": softmax, "log_softmax": _log_softmax,
     "normalize": lambda m, x, w=None, b=None, **options: m.normalized(x, w, b, **options),
-    "nll_loss": _nll, "mse_loss": _mse, "binary_cross_entropy": _bce, "binary_cross_entropy_with_logits": _bce_logits,
+    "mse_loss": _mse, "binary_cross_entropy": _bce, "binary_cross_entropy_with_logits": _bce_logits,
 }  # fmt: skip
 """Operations by name: `f(meaning, *operands, **params)`."""
-
-SHAPED = frozenset(("getitem", "advanced_index"))
-"""Those that are told the shape of their result."""
-SEVERAL = frozenset(("split",))
-"""Those that have definitions for all of their results."""
 
 
 def _product(m: Meaning, ps: Sequence[int]) -> int:

@@ -10,7 +10,7 @@ without the tape, is one of which no derivative is taken.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,9 +35,12 @@ from ..results import Result
 from ..side import Side
 from ..values import as_wide, orders
 from .algebra import Algebra, TooLarge
-from .meaning import DEFINITIONS, Meaning, Tensor, Unknown, step
+from .definitions import DEFINITIONS, meaning_of
+from .meaning import Meaning, Tensor, Unknown, step
 
-ELEMENTWISE_STEPS = frozenset(("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop"))
+ELEMENTWISE_STEPS = frozenset(
+    ("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop")
+)
 """Rules of optimisers that compute each element from those at its place."""
 
 EVENTS = 20_000
@@ -76,18 +79,18 @@ class Prover:
         self.alignment = alignment
         self.a, self.b = self.sides = alignment.sides
         self.algebra = algebra or Algebra()
-        self.meaning = Meaning(self.algebra)
+        self.meaning = Meaning(self.algebra, self._named)
         self.tensors: dict[tuple[Side, int], Tensor] = {}
         self.lemmas: list[Lemma] = []
         self._cuts: dict[tuple[Side, int], tuple[int, tuple[int, ...]]] = {}
         """A value that is cut -> its term, in the first of its layouts, and the shape of that."""
         self.opaque: set[str] = set()
+        self._shapes_of, self._inner = 0, set[tuple[int, ...]]()
         self._leaves = {side: self._leaf_values(side) for side in self.sides}
         self._passes = {side: _passes(side) for side in self.sides}
         self._first = {side: {leaf.value: n for n, leaf in enumerate(side.record.leaves)} for side in self.sides}
         self._starts = {side: {v for v in first if self._is_start(side, v)} for side, first in self._first.items()}
         """What parameters hold at first, where that is not computed from other parameters."""
-        self._numbered: dict[Any, int] = {}
 
     def prove(self, results: Sequence[Result]) -> Proof:
         """Prove that all results are the same, as far as that goes."""
@@ -96,16 +99,23 @@ class Prover:
         if not results or not self.alignment.all_passes:
             return Proof(False, [], self.algebra, list(results), "the programs do not run the same backward passes")
         try:
-            for side in self.sides:
-                for e in side.events:
-                    if not isinstance(e, (Cotangent, Pass)):
-                        for v in e.outs:
-                            self.tensor(side, v)
-            self._lemmas()
-            unproven = [r for r in results if not self._is_same(r)]
+            unproven = self._round(results)
+            while unproven and self.algebra.next_round():
+                unproven = self._round(results)
         except TooLarge:
             return Proof(False, [], self.algebra, list(results), "it would take too many steps", self.opaque)
         return Proof(not unproven, self.lemmas, self.algebra, unproven, "", self.opaque if unproven else set())
+
+    def _round(self, results: Sequence[Result]) -> list[Result]:
+        """Look at all values once; the results that are not the same then."""
+        self.tensors, self._cuts, self.lemmas, self.opaque = {}, {}, [], set()
+        for side in self.sides:
+            for e in side.events:
+                if not isinstance(e, (Cotangent, Pass)):
+                    for v in e.outs:
+                        self.tensor(side, v)
+        self._lemmas()
+        return [r for r in results if not self._is_same(r)]
 
     def _is_same(self, result: Result) -> bool:
         if any(v not in side.producer for side, v in zip(self.sides, result.values)) or result.known is None:
@@ -125,11 +135,34 @@ class Prover:
 
     def _cut(self, side: Side, value: int, x: Tensor) -> Tensor:
         """A value that both programs have, as a tensor that is not looked into from here on."""
-        if self._is_simple(x) or not side.matched(value):
+        names = self.algebra.names
+        if self._is_simple(x) or not (side.matched(value) or (names and self._sizes(x) in self._shapes())):
             return x
-        first, order = self._first_layout(x)
-        self._cuts[side, value] = (first.term, first.shape)
-        return self._seen(self._standing(first), [order.index(k) for k in range(len(order))])
+        first, back = self._first_layout(x)
+        if side.matched(value):
+            self._cuts[side, value] = (first.term, first.shape)
+            self.algebra.noted.add((first.shape, first.term))
+        elif (first.shape, first.term) not in names:
+            return x
+        return back(self._standing(first))
+
+    def _named(self, x: Tensor) -> Tensor:
+        """What an operation has computed on the way, as a tensor that is not looked into."""
+        if self._is_simple(x):
+            return x
+        first, back = self._first_layout(x)
+        self.algebra.noted.add((first.shape, first.term))
+        return back(self._standing(first))
+
+    def _sizes(self, x: Tensor) -> tuple[int, ...]:
+        return tuple(sorted(n for n in x.shape if n != 1))
+
+    def _shapes(self) -> set[tuple[int, ...]]:
+        """The sizes that a value can have that an operation has within."""
+        if self._shapes_of != len(self.algebra.names):
+            self._shapes_of = len(self.algebra.names)
+            self._inner = {tuple(sorted(shape)) for shape, _ in self.algebra.names}
+        return self._inner
 
     def _standing(self, x: Tensor) -> Tensor:
         """The tensor that stands for a term; for one that is a single element of one, that."""
@@ -140,7 +173,7 @@ class Prover:
         moves = self.algebra.moves(x.term)
         atom = self._atom(x.shape, "cut", x.shape, x.term, moves=moves)
         if moves:
-            number = self._numbered["cut", x.shape, x.term]
+            number = self.algebra.numbered["cut", x.shape, x.term]
             if number not in self.algebra.stopped:
                 still = self._standing(Tensor(x.shape, self.algebra.stop(x.term)))
                 ((m, _),) = self.algebra.terms[still.term].items()
@@ -148,15 +181,38 @@ class Prover:
                 self.algebra.stopped[number] = factor[1]
         return atom
 
-    def _first_layout(self, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-        """The same layout of a tensor, however it lies: as it is then, and the order of its axes."""
-        own = tuple(range(len(x.shape)))
+    def _first_layout(self, x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The same layout of a tensor, however it lies: without axes of one element, those that are read as quotient and rest as
+        two, in one order; with what makes of a tensor that lies so one that lies as this."""
+        parts = self._axes_of(x)
+        sizes = [n for part in parts for n in part]
+        inner = x if sizes == list(x.shape) else self.meaning.reshaped(x, sizes)
+        own = tuple(range(len(sizes)))
         orders = itertools.permutations(own) if len(own) < 4 else [own, own[::-1]]
-        return min(((self._seen(x, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape))
+        first, order = min(
+            ((self._seen(inner, order), order) for order in orders), key=lambda pair: (pair[0].term, pair[0].shape)
+        )
+
+        def back(y: Tensor) -> Tensor:
+            y = self._seen(y, [order.index(k) for k in range(len(order))])
+            return y if y.shape == x.shape else self.meaning.reshaped(y, x.shape)
+
+        return first, back
+
+    def _axes_of(self, x: Tensor) -> list[list[int]]:
+        """Of each axis, the sizes of those of which it is made."""
+        found = [[n] if n != 1 else [] for n in x.shape]
+        read = {pair for m in self.algebra.terms[x.term] for f, _ in m for pair in self.algebra.quotients(f)}
+        for (kind, axis, n), by in sorted(read, key=repr):
+            if kind == "v" and found[axis] == [n] and 1 < by < n:
+                found[axis] = [n // by, by]
+        return found
 
     def _is_simple(self, x: Tensor) -> bool:
         """Whether a term is short enough to be looked into wherever it is used."""
-        terms = self.algebra.terms[x.term]
+        terms, factors = self.algebra.terms[x.term], self.algebra.factors
+        if len(terms) <= 8 and all(factors[f][0] in ("case", "infinite") for m in terms for f, _ in m):
+            return True
         return len(terms) <= 4 and all(
             len(m) <= 3 and all(self.algebra.factors[f][0] == "at" and e in (1.0, 2.0) for f, e in m) for m in terms
         )  # fmt: skip
@@ -206,10 +262,9 @@ class Prover:
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor that derivatives are taken with respect to, whatever it was made of; known by the first of its layouts."""
-        first, order = self._first_layout(x)
+        first, back = self._first_layout(x)
         first = self._standing(Tensor(first.shape, self.algebra.stop(first.term)))
-        atom = self._atom(first.shape, "leaf", first.shape, first.term, moves=True)
-        return self._seen(atom, [order.index(k) for k in range(len(order))])
+        return back(self._atom(first.shape, "leaf", first.shape, first.term, moves=True))
 
     def _by(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         if self._is_input(side, value):
@@ -230,11 +285,13 @@ class Prover:
             return self._gradient(side, value, e, shape)
         return self._unknown(side, value)
 
-    def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False) -> Tensor:
+    def _atom(self, shape: Sequence[int], *key: Any, moves: bool = False, whole: bool = False) -> Tensor:
         """A tensor that is not looked into, known by a key."""
-        number = self._numbered.setdefault(key, len(self._numbered))
+        number = self.algebra.numbered.setdefault(key, len(self.algebra.numbered))
         if moves:
             self.algebra.moving_atoms.add(number)
+        if whole:
+            self.algebra.whole.add(number)
         places = [(0, ()) if n == 1 else i for n, i in zip(shape, self.meaning.axes(shape))]
         return Tensor(tuple(shape), self.algebra.element(number, places))
 
@@ -260,32 +317,50 @@ class Prover:
 
     def _given(self, side: Side, value: int, e: Event, shape: tuple[int, ...]) -> Tensor:
         array = side.values.array(value)
-        if array is not None and array.dtype.kind in "fiub" and array.size and value not in self._first[side] and (
-            (e.name == "number" and array.size == 1) or not array.any()
-        ):  # fmt: skip
-            return Tensor(shape, self.algebra.number(_written(array.reshape(-1)[0])))
-        if e.name == "number" and array is not None and array.ndim == 1 and array.dtype.kind in "iu" and (
-            np.array_equal(array, np.arange(len(array)))
-        ):  # fmt: skip
-            return Tensor(shape, self.algebra.element("count", self.meaning.axes(shape)))
+        constant = None if array is None or value in self._first[side] else self._constant(e, array)
+        if constant is not None:
+            return Tensor(shape, constant)
         leaf = self._first[side].get(value)
         if leaf is not None and value in self._starts[side]:
             return self._start(side, value, leaf, shape)
+        whole = array is not None and array.dtype.kind in "iu"
         if side.is_a:
-            return self._atom(shape, "input", self._alike(value, array))
+            return self._atom(shape, "input", self._alike(value, array), whole=whole)
         match = self.alignment.partner.get(value)
         known = ABSENT if match is None else self._alike(match.value, self.a.values.array(match.value))
         x = None if known == ABSENT else self.a.values.array(known)
         if x is None or array is None or not self._is_input(self.a, known) or known in self._first[self.a]:
             return self._unknown(side, value)
-        return self._lying(self._atom(x.shape, "input", known), x, array) or self._unknown(side, value)
+        return self._lying(
+            self._atom(x.shape, "input", known, whole=whole and x.dtype.kind in "iu"), x, array
+        ) or self._unknown(side, value)
+
+    def _constant(self, e: Event, array: np.ndarray) -> int | None:
+        """What is part of the program: its numbers, and what it has filled with one, or with a range."""
+        if not array.size or array.dtype.kind not in "fiub":
+            return None
+        made = e.made if isinstance(e, Source) else ""
+        first = array.reshape(-1)[0]
+        if (e.name == "number" and array.size == 1) or (made == "filled" and bool((array == first).all())):
+            return self.algebra.number(_written(first))
+        if made != "range" or array.ndim != 1 or array.dtype.kind not in "iu":
+            return None
+        step = int(array[1]) - int(first) if len(array) > 1 else 0
+        if not np.array_equal(array, int(first) + step * np.arange(len(array))):
+            return None
+        places = self.algebra.element("count", self.meaning.axes(array.shape))
+        return self.algebra.add(self.algebra.number(float(first)), self.meaning.scaled(places, float(step)))
 
     def _alike(self, value: int, array: np.ndarray | None) -> int:
         """The first input of A with the content of one, that is no parameter; one that is none by itself."""
         for v in self.a.members.get(self.a.own(value), ()):
             if v not in self._first[self.a] and self._is_input(self.a, v) and array is not None:
                 x = self.a.values.array(v)
-                if x is not None and x.shape == array.shape and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc"):
+                if (
+                    x is not None
+                    and x.shape == array.shape
+                    and np.array_equal(x, array, equal_nan=x.dtype.kind in "fc")
+                ):
                     return v
         return value
 
@@ -324,20 +399,31 @@ class Prover:
         params = e.given
         if params is None:
             return self._unknown(side, value)
-        if e.name == "cast" and operands[0] is not None and self._keeps_numbers(side, e):
-            return operands[0]
+        if e.name == "cast" and operands[0] is not None:
+            if self._keeps_numbers(side, e):
+                return operands[0]
+            if dtype_named(side.values.kept(value).dtype).kind == "b":
+                return Tensor(shape, self.algebra.function("nonzero", operands[0].term))
         prim = side.record.primitive(e.name)
+        self.meaning.ignoring = self._ignores(side, e)
+        self.meaning.kinds = [dtype_named(side.values.kept(v).dtype).kind for v in e.ins if v != ABSENT]
         try:
             if prim is not None and prim.kind == "elementwise" and not prim.multi and e.name not in DEFINITIONS:
                 present = [x for x in operands if x is not None]
                 name = f"{e.name} {_said(params)} {[x is None for x in operands]}" if params else e.name
                 return self.meaning.elementwise(lambda *terms: self.algebra.function(name, *terms), *present)
-            return self.meaning.of(e.name, params, operands, shape, output)
-        except (Unknown, TooLarge, TypeError, IndexError):  # parameters that a definition does not know
+            return meaning_of(self.meaning, e.name, params, operands, shape, output)
+        except (Unknown, TooLarge, TypeError, IndexError, OverflowError):  # parameters that a definition does not know
             self.opaque.add(e.name)
         key = tuple(None if x is None else (x.shape, x.term) for x in operands)
         moves = any(x is not None and self.algebra.moves(x.term) for x in operands)
         return self._atom(shape, "operation", e.name, _said(params), key, output, shape, moves=moves)
+
+    def _ignores(self, side: Side, e: Operation) -> bool:
+        """Whether there are labels among the operands that the operation ignores: then the answer is for such, too."""
+        ignored = (e.given or {}).get("ignore_index")
+        arrays = [side.values.array(v) for v in e.ins if v != ABSENT] if ignored is not None else []
+        return any(x is None or (x.dtype.kind in "iu" and bool((x == ignored).any())) for x in arrays)
 
     def _keeps_numbers(self, side: Side, e: Event) -> bool:
         """Whether a cast leaves numbers what they are, but for rounding to single precision."""
@@ -376,7 +462,7 @@ class Prover:
         roots = tuple(sorted(
             (x.shape, x.term, s.term) for x, s in ((self.tensors[side, v], self.tensors[side, w]) for v, w in run.roots)
         ))  # fmt: skip
-        number = self._numbered.setdefault(("gradient", roots, tensor), len(self._numbered))
+        number = self.algebra.numbered.setdefault(("gradient", roots, tensor), len(self.algebra.numbered))
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
             self.algebra.moving_atoms.add(number)
         found = self.algebra.element(number, places)

@@ -12,21 +12,51 @@ from ...._shared.documents import shown
 from ...._shared.losses import Losses
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
-from ... import _activations, _convolution, _dropout, _losses, _normalization, _pooling, _resample, _statistics
-from ..._api import FUNCTIONS as _F
+from ... import (
+    _activations,
+    _binary,
+    _convolution,
+    _dropout,
+    _linear,
+    _losses,
+    _normalization,
+    _padding,
+    _pooling,
+    _resample,
+    _statistics,
+    _unary,
+)
+from ..._activations import (  # noqa: F401 - offered as they are, like those below that this file does not call
+    gelu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    prelu,
+    relu,
+    sigmoid,
+    softplus,
+    softshrink,
+)  # fmt: skip
 from ..._api import attributes
 from ..._assign import write
 from ..._dtype import as_dtype
+from ..._linear import embedding  # noqa: F401
+from ..._losses import cosine_embedding_loss, l1_loss, mse_loss, soft_margin_loss  # noqa: F401
+from ..._normalization import group_norm, layer_norm  # noqa: F401
+from ..._patches import fold, pixel_shuffle, unfold  # noqa: F401
+from ..._pooling import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    max_unpool2d,
+)  # fmt: skip
 from ..._promote import FLOATING, single, tensor_argument, to_dtype
+from ..._resample import grid_sample  # noqa: F401
+from ..._unary import tanh  # noqa: F401
 
 Function = Callable[..., Any]
-
-_SAME = """
-adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d cosine_embedding_loss
-fold gelu grid_sample group_norm hardshrink hardsigmoid hardswish l1_loss layer_norm max_unpool2d mse_loss
-pixel_shuffle prelu relu sigmoid soft_margin_loss softplus softshrink tanh unfold embedding
-"""
-globals().update({name: _F[name] for name in _SAME.split()})
 
 
 def softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
@@ -62,23 +92,23 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Elements added at the ends of the last axes: (before, after) from the last axis on."""
-    return _F["pad"](input, pad, mode, value)
+    return _padding.pad(input, pad, mode, value)
 
 
 def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
     """The largest elements of windows of (N, C, H, W)."""
-    return _F["max_pool2d"](input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
+    return _pooling.max_pool2d(input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
-def _of_input(name: str) -> Function:
+def _of_input(activation: Function) -> Function:
     def f(input: Any) -> Any:
-        return _F[name](input)
+        return activation(input)
 
-    return defined(name, f, _F[name].__doc__)
+    return defined(activation.__name__, f, activation.__doc__)
 
 
-logsigmoid, mish, selu = _of_input("logsigmoid"), _of_input("mish"), _of_input("selu")
+logsigmoid, mish, selu = map(_of_input, (_activations.logsigmoid, _activations.mish, _activations.selu))
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
@@ -111,7 +141,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 
 def relu_(input: Any) -> Any:
     """max(x, 0), written into the tensor."""
-    return write("relu_", input, _F["relu"](input))
+    return write("relu_", input, _activations.relu(input))
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
@@ -136,20 +166,20 @@ _threshold = threshold
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias."""
-    return _F["dense"](input, weight, bias)
+    return _linear.dense(input, weight, bias)
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
     """Vectors along an axis divided by their p-norm, which counts as at least eps."""
     size = _statistics.vector_norm(input, p, dim, True)
-    return input / _F["clamp"](size, min=float(eps))
+    return input / _binary.clamp(size, min=float(eps))
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """For each number a vector of zeros with a one in its place."""
     labels = np.asarray(tensor_argument("one_hot", tensor, "tensor")._concrete("one_hot"))
     classes = int(labels.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    return to_dtype(_F["one_hot"](tensor, classes), as_dtype("int64"))
+    return to_dtype(_linear.one_hot(tensor, classes), as_dtype("int64"))
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -160,7 +190,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Whole channels set to 0 with probability p, the others divided by 1 - p, in training."""
-    out = _F["dropout2d"](input, p, training)
+    out = _dropout.dropout2d(input, p, training)
     return write("dropout2d", input, out) if inplace else out
 
 
@@ -229,7 +259,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     if not log_target:
         return _losses.kl_div(input, target, reduction)
     formulas.check_reduction("kl_div", reduction, "batchmean")
-    return formulas.divergence(_F["exp"](target) * (target - input), reduction, input.shape)
+    return formulas.divergence(_unary.exp(target) * (target - input), reduction, input.shape)
 
 
 shown(globals(), "mindspore", "mint.nn.functional")

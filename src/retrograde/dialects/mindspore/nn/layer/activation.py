@@ -6,7 +6,7 @@ from typing import Any
 
 from ...._shared.axes import integers
 from ... import _activations as F
-from ..._api import FUNCTIONS
+from ... import _unary
 from ..._parameter import Parameter
 from ..._stream import generator
 from ..._tensor import Tensor, from_array
@@ -49,7 +49,7 @@ def _with_drawn_slopes(self: Any, x: Any) -> Any:
 ReLU = layer("ReLU", "", F.relu)
 ReLU6 = layer("ReLU6", "", F.relu6)
 Sigmoid = layer("Sigmoid", "", F.sigmoid, "1 / (1 + exp(-x)).")
-Tanh = layer("Tanh", "", FUNCTIONS["tanh"], "The hyperbolic tangent.")
+Tanh = layer("Tanh", "", _unary.tanh, "The hyperbolic tangent.")
 Tanhshrink = layer("Tanhshrink", "", F.tanhshrink)
 SiLU = layer("SiLU", "", F.silu, "x sigmoid(x).")
 Mish = layer("Mish", "", F.mish, "x tanh(softplus(x)).")

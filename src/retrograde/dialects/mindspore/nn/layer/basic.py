@@ -8,9 +8,9 @@ from typing import Any
 from .....learn import initialise
 from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
+from ...._shared.checks import check
 from ...._shared.layers import shown
 from ... import _dropout, _linear
-from ..._api import FUNCTIONS
 from ..._dtype import float32
 from ..._parameter import Parameter
 from ..._promote import tensor_argument
@@ -73,7 +73,10 @@ class Dense(Cell):
     def construct(self, x: Any) -> Any:
         tensor_argument("Dense", x, "the input")
         if x.ndim == 0 or x.shape[-1] != self.in_channels:
-            raise ValueError(f"Dense: the last axis of the input must have {self.in_channels} elements, got shape {x.shape}")
+            raise ValueError(
+                f"Dense: the last axis of the input must have {self.in_channels} elements (in_channels), got shape {x.shape}; "
+                "make the layer with as many as it has, or move the features to the last axis"
+            )
         if x.dtype is not self.weight.dtype:
             raise TypeError(f"Dense: the input is {x.dtype}, the weight {self.weight.dtype}; use astype()")
         y = project(x, self.weight) if self.bias is None else affine(x, self.weight, self.bias)
@@ -147,9 +150,7 @@ class Flatten(Cell):
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
-        for name, value in (("start_dim", start_dim), ("end_dim", end_dim)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"Flatten: {name} must be an int, got {type(value).__name__}")
+        check("Flatten", "start_dim: int; end_dim: int", locals())
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def construct(self, x: Any) -> Any:
@@ -188,13 +189,11 @@ class Dropout(Cell):
         super().__init__()
         if p is None:
             a_float("Dropout", "keep_prob", keep_prob)
-            if not 0 < keep_prob <= 1:
-                raise ValueError(f"Dropout: keep_prob must lie in (0, 1], got {keep_prob}")
+            check("Dropout", "keep_prob in (0, 1]", locals())
         else:
             if isinstance(p, bool) or not isinstance(p, (int, float)):
                 raise TypeError(f"Dropout: p must be a float, got {type(p).__name__}")
-            if not 0 <= p < 1:
-                raise ValueError(f"Dropout: p must lie in [0, 1), got {p}")
+            check("Dropout", "p in [0, 1)", locals())
         self.keep_prob, self.p = keep_prob, p
 
     def construct(self, x: Any) -> Any:
@@ -214,10 +213,13 @@ def _check_rate(dropout: Any) -> None:
 
 Dropout1d, Dropout2d, Dropout3d = (
     layer(
-        f"Dropout{n}d", "p: float = 0.5", FUNCTIONS[f"dropout{n}d"], f"Dropout of whole channels of {shapes}.", shows=True,
+        f"Dropout{n}d", "p: float = 0.5", drop, f"Dropout of whole channels of {shapes}.", shows=True,
         training=True, then=_check_rate,
     )
-    for n, shapes in ((1, "(N, C, L) or (C, L)"), (2, "(N, C, H, W)"), (3, "(N, C, D, H, W)"))
+    for n, drop, shapes in (
+        (1, _dropout.dropout1d, "(N, C, L) or (C, L)"), (2, _dropout.dropout2d, "(N, C, H, W)"),
+        (3, _dropout.dropout3d, "(N, C, D, H, W)"),
+    )
 )  # fmt: skip
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from .....ops.manipulation import pad_constant
 from .....ops.structural import stack, transpose
-from ..._api import FUNCTIONS
+from ...._shared.checks import check
+from ... import _activations, _convolution, _pooling
 from ..._dtype import float32
 from ..._tensor import from_array
 from .._checks import a_float, positive_int
@@ -75,8 +76,7 @@ class TimeDistributed(Cell):
 
     def __init__(self, layer: Any, time_axis: int, reshape_with_axis: int | None = None) -> None:
         super().__init__()
-        if not callable(layer):
-            raise TypeError(f"TimeDistributed: layer must be a cell or a function, got {type(layer).__name__}")
+        check("TimeDistributed", "layer: function", locals())
         for name, value in (("time_axis", time_axis), ("reshape_with_axis", reshape_with_axis)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
                 raise TypeError(f"TimeDistributed: {name} must be an int, got {type(value).__name__}")
@@ -111,10 +111,7 @@ class CentralCrop(Cell):
 
     def __init__(self, central_fraction: float) -> None:
         super().__init__()
-        if not isinstance(central_fraction, float):
-            raise TypeError(f"CentralCrop: central_fraction must be a float, got {type(central_fraction).__name__}")
-        if not 0.0 < central_fraction <= 1.0:
-            raise ValueError(f"CentralCrop: central_fraction must lie in (0, 1], got {central_fraction}")
+        check("CentralCrop", "central_fraction: float in (0.0, 1.0]", locals())
         self.central_fraction = central_fraction
 
     def construct(self, image: Any) -> Any:
@@ -135,8 +132,7 @@ class PSNR(Cell):
 
     def __init__(self, max_val: float = 1.0) -> None:
         super().__init__()
-        if max_val <= 0:
-            raise ValueError(f"PSNR: max_val must be above 0, got {max_val}")
+        check("PSNR", "max_val > 0", locals())
         self.max_val = float(max_val)
 
     def construct(self, img1: Any, img2: Any) -> Any:
@@ -179,7 +175,7 @@ class SSIM(Cell):
         weight = from_array(np.broadcast_to(self.window, (channels, 1, *self.window.shape)).copy())
 
         def mean(v: Any) -> Any:
-            return FUNCTIONS["conv2d"](v, weight, groups=channels)
+            return _convolution.conv2d(v, weight, groups=channels)
 
         mx, my = mean(x), mean(y)
         covariance, variances = mean(x * y) - mx * my, mean(x * x) - mx * mx + (mean(y * y) - my * my)
@@ -204,8 +200,7 @@ class MSSSIM(SSIM):
         filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
     ) -> None:  # fmt: skip
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        if not isinstance(power_factors, (tuple, list)):
-            raise TypeError(f"MSSSIM: power_factors must be a tuple or list, got {type(power_factors).__name__}")
+        check("MSSSIM", "power_factors: list", locals())
         self.power_factors = tuple(power_factors)
 
     def construct(self, img1: Any, img2: Any) -> Any:
@@ -213,7 +208,7 @@ class MSSSIM(SSIM):
         product: Any = 1.0
         for i, power in enumerate(self.power_factors):
             if i:
-                x, y = (FUNCTIONS["avg_pool2d"](v, 2, 2) for v in (x, y))
+                x, y = (_pooling.avg_pool2d(v, 2, 2) for v in (x, y))
             alike, structure = self._compared(x, y)
-            product = product * FUNCTIONS["relu"](alike if i == len(self.power_factors) - 1 else structure) ** power
+            product = product * _activations.relu(alike if i == len(self.power_factors) - 1 else structure) ** power
         return product.mean(-1)

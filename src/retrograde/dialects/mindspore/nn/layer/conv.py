@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .....learn.layers.windows import channels_first, channels_last
+from ...._shared.layers import parameters
+from ...._shared.rows import constructor
 from ... import _convolution
 from ..._dtype import float32
 from ..._promote import tensor_argument
@@ -31,9 +33,9 @@ def _sizes(op: str, name: str, value: Any, axes: int, least: int = 1) -> tuple[i
 
 
 class _Conv(Cell):
-    _axes = 2
-    _transposed = False
-    _format = "NCHW"
+    _axes: int
+    _transposed: bool
+    _format: str
 
     def _prepare(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any,
@@ -84,10 +86,12 @@ class _Conv(Cell):
             raise ValueError(
                 f"{type(self).__name__}: wanted {self._axes + 2} axes (batch, channels, *space), got shape {x.shape}"
             )
-        channels = x.shape[1 if self.format == self._format else -1]
+        axis = 1 if self.format == self._format else -1
+        channels = x.shape[axis]
         if channels != self.in_channels:
             raise (ValueError if self._axes == 3 else RuntimeError)(
-                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}"
+                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}; "
+                f"make the layer with in_channels={channels}, or move the channels to axis {axis}"
             )
 
     def construct(self, x: Any) -> Any:
@@ -142,84 +146,45 @@ class _Conv(Cell):
         )
 
 
-class _Conv1d(_Conv):
-    _axes, _format = 1, "NCL"
+def _convolution_of(
+    name: str, axes: int, doc: str, last: str = "", *, first: str = "", middle: str = "", transposed: bool = False
+) -> Any:
+    """The convolution over some axes. first, middle, last: options before `dilation`, `has_bias` and `dtype`."""
+    per_axis = ": int" if axes == 1 else ": Any"
+    options = (
+        f"in_channels: int, out_channels: int, kernel_size{per_axis}, stride{per_axis} = 1, pad_mode: str = 'same', padding=0, "
+        f"{first}dilation{per_axis} = 1, group: int = 1, {middle}has_bias: bool = False, weight_init=None, bias_init=None, "
+        f"{last}dtype=float32"
+    )
+    names = [a.arg for a in parameters(options).args]
+    layout = ("NCL", "NCHW", "NCDHW")[axes - 1]
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
-        padding: Any = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-        bias_init: Any = None, dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, "NCL", dtype)  # fmt: skip
+    def made(self: Any, *given: Any) -> None:
+        found = dict(zip(names, given))
+        Cell.__init__(self)
+        kept = {"output_padding": found.pop("output_padding")} if "output_padding" in found else {}
+        self._prepare(**{"data_format": layout, **found})
+        self.__dict__.update(kept)
 
-
-class Conv1d(_Conv1d):
-    """The convolution of (N, C, L). pad_mode: "same", "valid", or "pad" by `padding`."""
-
-
-class Conv2d(_Conv):
-    """The convolution of (N, C, H, W). pad_mode: "same", "valid", or "pad" by `padding` (one, two or four ints)."""
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-        bias_init: Any = None, data_format: str = "NCHW", dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, data_format, dtype)  # fmt: skip
+    own = {"_axes": axes, "_format": layout, "_transposed": transposed, "__doc__": doc, "__module__": __name__}
+    return type(name, (_Conv,), {**own, "__init__": constructor(name, options, made, float32=float32)})
 
 
-class Conv3d(_Conv):
-    """The convolution of (N, C, D, H, W). pad_mode: "same", "valid", or "pad" by `padding` (one, three or six ints)."""
-
-    _axes, _format = 3, "NCDHW"
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-        bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, data_format, dtype)  # fmt: skip
-
-
-class Conv1dTranspose(_Conv1d):
-    """The transposed convolution of (N, C, L)."""
-
-    _transposed = True
-
-
-class Conv2dTranspose(_Conv):
-    """The transposed convolution of (N, C, H, W); the result of "same" is stride times the size of the input."""
-
-    _transposed = True
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-        padding: Any = 0, output_padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False,
-        weight_init: Any = None, bias_init: Any = None, dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, "NCHW", dtype)  # fmt: skip
-        self.output_padding = output_padding
-
-
-class Conv3dTranspose(_Conv):
-    """The transposed convolution of (N, C, D, H, W); the result of "same" is stride times the size of the input."""
-
-    _axes, _format, _transposed = 3, "NCDHW", True
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-        padding: Any = 0, dilation: Any = 1, group: int = 1, output_padding: Any = 0, has_bias: bool = False,
-        weight_init: Any = None, bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, data_format, dtype)  # fmt: skip
-        self.output_padding = output_padding
+_PADS = 'pad_mode: "same", "valid", or "pad" by `padding`'
+_SAME = 'the result of "same" is stride times the size of the input.'
+_LAST = "data_format: str = '{}', "
+Conv1d = _convolution_of("Conv1d", 1, f"The convolution of (N, C, L). {_PADS}.")
+Conv2d = _convolution_of(
+    "Conv2d", 2, f"The convolution of (N, C, H, W). {_PADS} (one, two or four ints).", _LAST.format("NCHW")
+)
+Conv3d = _convolution_of(
+    "Conv3d", 3, f"The convolution of (N, C, D, H, W). {_PADS} (one, three or six ints).", _LAST.format("NCDHW")
+)
+Conv1dTranspose = _convolution_of("Conv1dTranspose", 1, "The transposed convolution of (N, C, L).", transposed=True)
+Conv2dTranspose = _convolution_of(
+    "Conv2dTranspose", 2, f"The transposed convolution of (N, C, H, W); {_SAME}", first="output_padding=0, ", transposed=True
+)
+Conv3dTranspose = _convolution_of(
+    "Conv3dTranspose", 3, f"The transposed convolution of (N, C, D, H, W); {_SAME}", _LAST.format("NCDHW"),
+    middle="output_padding=0, ", transposed=True,
+)  # fmt: skip

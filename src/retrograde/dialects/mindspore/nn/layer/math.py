@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..._api import FUNCTIONS
+from ... import _arithmetic, _binary, _creation, _diagonals, _linalg, _reductions, _unary
 from ..._dtype import int32
 from .._row import layer
 from ..cell import Cell
 
 
-def _over(name: str, doc: str, function: str, *options: Any) -> Any:
-    """A cell over a function of `ops`, with these options behind its inputs; a program without the cell may not load it."""
-    return layer(name, "", lambda self, *inputs: FUNCTIONS[function](*inputs, *options), doc)
+def _over(name: str, doc: str, function: Callable[..., Any], *options: Any) -> Any:
+    """A cell over a function of `ops`, with these options behind its inputs."""
+    return layer(name, "", lambda self, *inputs: function(*inputs, *options), doc)
 
 
-DiGamma = _over("DiGamma", "The derivative of the logarithm of the gamma function.", "digamma")
-LGamma = _over("LGamma", "The logarithm of the absolute value of the gamma function.", "lgamma")
-IGamma = _over("IGamma", "The regularised lower incomplete gamma function.", "igamma")
-MatDet = _over("MatDet", "The determinants of matrices.", "det")
-MatInverse = _over("MatInverse", "The inverses of matrices.", "inverse")
-MatrixDiag = _over("MatrixDiag", "Matrices with these diagonals, and zeros elsewhere.", "matrix_diag")
-MatrixDiagPart = _over("MatrixDiagPart", "The diagonals of matrices.", "matrix_diag_part", 0, 0)
-MatrixSetDiag = _over("MatrixSetDiag", "Matrices with other diagonals.", "matrix_set_diag")
+DiGamma = _over("DiGamma", "The derivative of the logarithm of the gamma function.", _unary.digamma)
+LGamma = _over("LGamma", "The logarithm of the absolute value of the gamma function.", _unary.lgamma)
+IGamma = _over("IGamma", "The regularised lower incomplete gamma function.", _binary.igamma)
+MatDet = _over("MatDet", "The determinants of matrices.", _linalg.det)
+MatInverse = _over("MatInverse", "The inverses of matrices.", _linalg.inverse)
+MatrixDiag = _over("MatrixDiag", "Matrices with these diagonals, and zeros elsewhere.", _diagonals.matrix_diag)
+MatrixDiagPart = _over("MatrixDiagPart", "The diagonals of matrices.", _diagonals.matrix_diag_part, 0, 0)
+MatrixSetDiag = _over("MatrixSetDiag", "Matrices with other diagonals.", _diagonals.matrix_set_diag)
 ReduceLogSumExp = layer(
     "ReduceLogSumExp", "axis: Any, keep_dims: bool = False",
-    lambda self, x: FUNCTIONS["logsumexp"](x, self.axis, self.keep_dims),
+    lambda self, x: _reductions.logsumexp(x, self.axis, self.keep_dims),
     "The logarithm of the sum of the exponentials over axes.",
 )  # fmt: skip
 
@@ -52,7 +53,7 @@ class MatMul(Cell):
     def construct(self, x1: Any, x2: Any) -> Any:
         x1 = x1.swapaxes(-1, -2) if self.transpose_x1 else x1
         x2 = x2.swapaxes(-1, -2) if self.transpose_x2 else x2
-        return FUNCTIONS["matmul"](x1, x2)
+        return _arithmetic.matmul(x1, x2)
 
 
 class Range(Cell):
@@ -64,7 +65,7 @@ class Range(Cell):
             raise ValueError("Range: delta must not be 0")
         first, last = (0, start) if limit is None else (start, limit)
         whole = all(isinstance(n, int) for n in (first, last, delta))
-        self.values = FUNCTIONS["arange"](first, last, delta, dtype=int32 if whole else None)
+        self.values = _creation.arange(first, last, delta, dtype=int32 if whole else None)
 
     def construct(self) -> Any:
         return self.values

@@ -7,6 +7,7 @@ from typing import Any
 
 from .....learn.layers import normalization as norms
 from .....learn.layers.windows import channels_first, channels_last
+from ...._shared.checks import check
 from ...._shared.layers import shown
 from ...._shared.spatial import classes_of_axes
 from ... import _normalization
@@ -124,10 +125,7 @@ class LayerNorm(Cell):
         beta_init: Any = "zeros", epsilon: float = 1e-7, dtype: Any = float32,
     ) -> None:  # fmt: skip
         super().__init__()
-        if not isinstance(normalized_shape, (tuple, list)):
-            raise TypeError(
-                f"LayerNorm: normalized_shape must be a tuple or list, got {type(normalized_shape).__name__}"
-            )
+        check("LayerNorm", "normalized_shape: list", locals())
         if not normalized_shape:
             raise ValueError("LayerNorm: normalized_shape must have one size or more")
         self.normalized_shape = normalized_shape  # printed as it was given

@@ -6,7 +6,6 @@ from typing import Any
 
 from .....learn.layers.windows import channels_first, channels_last
 from ... import _pooling
-from ..._api import FUNCTIONS
 from .._row import layer
 from ..cell import Cell
 
@@ -107,45 +106,43 @@ AvgPool1d, AvgPool2d, AvgPool3d = (
 )  # fmt: skip
 AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = (
     layer(
-        f"AdaptiveAvgPool{n}d", "output_size: Any", FUNCTIONS[f"adaptive_avg_pool{n}d"],
-        f"The means of `output_size` parts of {shape}.", inputs="input",
+        f"AdaptiveAvgPool{n}d", "output_size: Any", pool, f"The means of `output_size` parts of {_SHAPES[n]}.", inputs="input",
     )
-    for n, shape in _SHAPES.items()
+    for n, pool in enumerate((_pooling.adaptive_avg_pool1d, _pooling.adaptive_avg_pool2d, _pooling.adaptive_avg_pool3d), 1)
 )  # fmt: skip
 AdaptiveMaxPool1d = layer(
-    "AdaptiveMaxPool1d", "output_size: Any", FUNCTIONS["adaptive_max_pool1d"],
+    "AdaptiveMaxPool1d", "output_size: Any", _pooling.adaptive_max_pool1d,
     "The largest elements of `output_size` parts of (N, C, L).", inputs="input",
 )  # fmt: skip
 AdaptiveMaxPool2d, AdaptiveMaxPool3d = (
     layer(
-        f"AdaptiveMaxPool{n}d", "output_size: Any, return_indices: bool = False", FUNCTIONS[f"adaptive_max_pool{n}d"],
+        f"AdaptiveMaxPool{n}d", "output_size: Any, return_indices: bool = False", pool,
         f"The largest elements of `output_size` parts of {_SHAPES[n]}, and their places where `return_indices`.",
         inputs="input",
     )
-    for n in (2, 3)
+    for n, pool in ((2, _pooling.adaptive_max_pool2d), (3, _pooling.adaptive_max_pool3d))
 )  # fmt: skip
 FractionalMaxPool2d, FractionalMaxPool3d = (
     layer(
-        f"FractionalMaxPool{n}d", _RANDOM, FUNCTIONS[f"fractional_max_pool{n}d"],
+        f"FractionalMaxPool{n}d", _RANDOM, pool,
         f"The largest elements of windows at pseudorandom distances of {_SHAPES[n]}, and their places where "
         "`return_indices`.", inputs="input",
     )
-    for n in (2, 3)
+    for n, pool in ((2, _pooling.fractional_max_pool2d), (3, _pooling.fractional_max_pool3d))
 )  # fmt: skip
 LPPool1d, LPPool2d = (
     layer(
         f"LPPool{n}d", "norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False",
-        lambda self, x: FUNCTIONS[f"lp_pool{self._axes}d"](
-            x, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
-        ), f"The norm of each window of {_SHAPES[n]}.", _axes=n,
+        lambda self, x, pool=pool: pool(x, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode),
+        f"The norm of each window of {_SHAPES[n]}.", _axes=n,
     )
-    for n in (1, 2)
+    for n, pool in ((1, _pooling.lp_pool1d), (2, _pooling.lp_pool2d))
 )  # fmt: skip
 MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = (
     layer(
-        f"MaxUnpool{n}d", "kernel_size: Any, stride: Any = None, padding: Any = 0", FUNCTIONS[f"max_unpool{n}d"],
+        f"MaxUnpool{n}d", "kernel_size: Any, stride: Any = None, padding: Any = 0", pool,
         f"Values back at the places that MaxPool{n}d gave, zeros elsewhere.",
         inputs="x, indices, output_size: Any = None",
     )
-    for n in (1, 2, 3)
+    for n, pool in enumerate((_pooling.max_unpool1d, _pooling.max_unpool2d, _pooling.max_unpool3d), 1)
 )  # fmt: skip

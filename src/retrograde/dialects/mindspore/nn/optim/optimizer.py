@@ -14,7 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .....learn import bridge
+from ...._shared.checks import check
 from ...._shared.option_rows import OptimiserRow
+from ... import _dtype
 from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
@@ -179,7 +181,8 @@ class Optimizer(Cell):
         """The weight decay of the coming step; a tuple where groups have their own."""
         if isinstance(self.weight_decay, tuple):
             return tuple(d(self.global_step) if isinstance(d, Cell) else d for d in self.weight_decay)
-        return self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
+        decay = self.weight_decay
+        return decay(self.global_step) if isinstance(decay, Cell) else Tensor(decay, _dtype.float32)
 
     @property
     def target(self) -> str:
@@ -278,8 +281,7 @@ class RuleOptimizer(Optimizer):
     def _checked(self, gradients: Any) -> tuple[Any, ...]:
         if isinstance(gradients, Tensor):
             gradients = (gradients,)
-        if not isinstance(gradients, (tuple, list)):
-            raise TypeError(f"{type(self).__name__}: wanted a tuple of gradients, got {type(gradients).__name__}")
+        check(type(self).__name__, "gradients: list", locals())
         if len(gradients) != len(self.parameters):
             raise RuntimeError(
                 f"{type(self).__name__}: there are {len(self.parameters)} parameters and {len(gradients)} gradients; "
@@ -387,8 +389,7 @@ def _decay_argument(name: str, decay: Any) -> Any:
         return decay
     if isinstance(decay, bool) or not isinstance(decay, (int, float)):
         raise TypeError(f"{name}: weight_decay must be an int, a float or a Cell, got {type(decay).__name__}")
-    if decay < 0:
-        raise ValueError(f"{name}: weight_decay must be 0 or more, got {decay}")
+    check(name, "decay >= 0", locals())
     return float(decay)
 
 

@@ -21,7 +21,7 @@ from .._layers import (
     Pool2D,
     PRelu,
     SpectralNorm,
-)
+)  # fmt: skip
 
 __all__ = [
     "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dropout", "Embedding",

@@ -15,7 +15,8 @@ from .....ops.reduction import argmax
 from .....ops.selection import between
 from .....tape import inplace
 from ...._shared.axes import length_of
-from ..._api import FUNCTIONS, aliases, to_dtype
+from ... import _unary
+from ..._api import aliases, in_place, offered, to_dtype
 from ..._dtype import as_dtype
 from ...random import uniform_array
 from ._arguments import axis_of, constant, floating, move_axis, tensor_argument
@@ -41,7 +42,7 @@ swish = _plain("swish", act.silu, "x sigmoid(x), elementwise.")
 mish = _plain("mish", act.mish, "x tanh(softplus(x)), elementwise.")
 log_sigmoid = _plain("log_sigmoid", act.log_sigmoid, "log(sigmoid(x)), elementwise.")
 logsigmoid = log_sigmoid
-sigmoid, tanh, tanh_ = FUNCTIONS["sigmoid"], FUNCTIONS["tanh"], FUNCTIONS["tanh_"]
+sigmoid, tanh, tanh_ = offered(_unary.sigmoid), offered(_unary.tanh), in_place(_unary.tanh)
 
 
 @aliases(input="x")

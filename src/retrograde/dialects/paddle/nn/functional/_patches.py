@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
-
-import numpy as np
 
 from .....core.value import ndim_of, shape_of
 from .....learn.layers import shuffles
@@ -134,7 +133,7 @@ def fold(
     counts = [mp.window_count(n, k, s, d) for n, k, s, d in zip(
         whole, given["kernel"], given["stride"], given["dilation"])]  # fmt: skip
     shape = tuple(shape_of(x))
-    area = int(np.prod(given["kernel"]))
+    area = math.prod(given["kernel"])
     if shape[1] % area or counts[0] * counts[1] != shape[2]:
         raise ValueError(f"fold: columns of shape {list(shape)} do not fit images of {list(size)}")
     out = mp.col2im(x, size=whole, padding=(0, 0), **given)

@@ -14,7 +14,8 @@ from .....ops import elementwise as ew
 from .....ops import pooling as pl
 from .....ops.structural import cast
 from ...._shared.spatial import of_axes
-from ..._api import FUNCTIONS, aliases
+from ... import random
+from ..._api import aliases
 from ..._tensor import from_array
 from ._arguments import LAYOUTS, Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
@@ -100,7 +101,7 @@ def _fractional(op: str, axes: int) -> Any:
 
 
 def _uniform() -> Any:
-    return FUNCTIONS["uniform"]([1], "float32", 1e-6, 1.0)
+    return random.uniform([1], "float32", 1e-6, 1.0)
 
 
 fractional_max_pool2d, fractional_max_pool3d = of_axes(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .....learn.containers import Listed, Named
+from .....learn.containers import Listed, Named, pairs
 from ..._parameter import EagerParamBase
 from .layers import Layer
 
@@ -100,21 +100,8 @@ class LayerDict(Named, Layer):
 
     def update(self, sublayers: Any) -> None:
         """Add layers from a mapping or from (name, layer) pairs."""
-        for key, layer in _pairs("LayerDict", sublayers):
+        for key, layer in pairs("LayerDict", sublayers, AssertionError):
             self.add_sublayer(key, layer)
-
-
-def _pairs(owner: str, given: Any) -> list[tuple[str, Any]]:
-    if isinstance(given, (Mapping, LayerDict, ParameterDict)):
-        return list(given.items())
-    if not isinstance(given, Iterable):
-        raise AssertionError(f"{owner}: wanted a mapping or (name, value) pairs, got {type(given).__name__}")
-    pairs = []
-    for pair in given:
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise ValueError(f"{owner}: wanted (name, value) pairs, got {pair!r}")
-        pairs.append((pair[0], pair[1]))
-    return pairs
 
 
 def _parameter(owner: str, p: Any) -> Any:
@@ -185,5 +172,5 @@ class ParameterDict(Layer):
 
     def update(self, parameters: Any) -> None:
         """Add parameters from a mapping or from (name, parameter) pairs."""
-        for key, p in _pairs("ParameterDict", parameters):
+        for key, p in pairs("ParameterDict", parameters, AssertionError):
             self[key] = p

@@ -16,6 +16,7 @@ from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds, Tree
 from .....ops.structural import cast
 from ...._shared import guard
+from ...._shared.module_hooks import after_forward, before_forward
 from ...._shared.registry import Message, misspelt, near
 from ..._device import check_device
 from ..._dtype import FROM_NUMPY, as_dtype, get_default_dtype
@@ -88,31 +89,18 @@ class Layer(Tree):
         own = self.__dict__
         if not own["_forward_pre_hooks"] and not own["_forward_post_hooks"]:
             return self.forward(*inputs, **kwargs)
-        for hook, with_kwargs, _ in list(own["_forward_pre_hooks"].values()):
-            result = hook(self, inputs, kwargs) if with_kwargs else hook(self, inputs)
-            if result is None:
-                continue
-            if with_kwargs:
-                if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(
-                        "a forward pre-hook with kwargs must return None or (inputs, kwargs), got "
-                        f"{type(result).__name__}"
-                    )
-                inputs, kwargs = result
-            else:
-                inputs = result if isinstance(result, tuple) else (result,)
+        inputs, kwargs = before_forward(self, list(own["_forward_pre_hooks"].values()), (True,), inputs, kwargs)
         hooks = list(own["_forward_post_hooks"].values())
         try:
             outputs = self.forward(*inputs, **kwargs)
         except Exception:
             for hook, with_kwargs, always in hooks:
                 if always:
-                    hook(self, inputs, kwargs, None) if with_kwargs else hook(self, inputs, None)
+                    after_forward(self, hook, with_kwargs, inputs, kwargs, None)
             raise
         for hook, with_kwargs, _ in hooks:
-            result = hook(self, inputs, kwargs, outputs) if with_kwargs else hook(self, inputs, outputs)
-            if result is not None:
-                outputs = result
+            found = hook(self, inputs, kwargs, outputs) if with_kwargs else hook(self, inputs, outputs)
+            outputs = outputs if found is None else found
         return outputs
 
     # -------------------------------------------------------------------- what a Tree asks
@@ -280,12 +268,7 @@ class Layer(Tree):
 
     def get_sublayer(self, target: str) -> Layer:
         """The layer below at a path of names with dots; AttributeError where there is none."""
-        layer: Any = self
-        for name in target.split(".") if target else ():
-            layer = getattr(layer, name)
-            if not isinstance(layer, Layer):
-                raise AttributeError(f"{type(self).__name__}: {target!r} is no sublayer ({name!r} is none)")
-        return layer  # type: ignore[no-any-return]
+        return tree.below(self, target)  # type: ignore[no-any-return]
 
     get_submodule = get_sublayer
 
@@ -350,7 +333,7 @@ class Layer(Tree):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookRemoveHelper:
         """Call `hook(layer, inputs)` before `forward`; what it returns takes the place of the inputs."""
-        return self._add_hook("_forward_pre_hooks", (hook, with_kwargs, False), prepend)
+        return self._add_hook("_forward_pre_hooks", (with_kwargs, hook), prepend)
 
     def register_forward_post_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False

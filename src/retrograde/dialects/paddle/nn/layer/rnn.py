@@ -14,6 +14,7 @@ from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
 from .....ops.selection import where
+from ...._shared.checks import check
 from ...._shared.layers import shown
 from ...._shared.rows import constructor
 from ..._dtype import as_dtype
@@ -60,8 +61,7 @@ _STACKED = (
 
 def _activated(layer: Any, activation: str) -> None:
     """Let the nonlinearity be an activation; raises ValueError for others than tanh and relu."""
-    if activation not in ("tanh", "relu"):
-        raise ValueError(f"{type(layer).__name__}: activation must be 'tanh' or 'relu', got {activation!r}")
+    check(type(layer).__name__, "activation in {tanh, relu}", locals())
     object.__setattr__(layer, "_mode", rec.TANH if activation == "tanh" else rec.RELU)
 
 
@@ -72,8 +72,7 @@ class _Cell(RNNCellBase):
 
     def _set_up(self, input_size: int, hidden_size: int, width: int, attrs: tuple[Any, ...]) -> None:
         super().__init__()
-        if hidden_size <= 0:
-            raise ValueError(f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}")
+        check(type(self).__name__, "hidden_size > 0", locals())
         self.input_size, self.hidden_size = input_size, hidden_size
         rows, bound = rec.GATES[self._mode] * hidden_size, 1.0 / math.sqrt(hidden_size)
         self._bound = Uniform(-bound, bound)
@@ -253,8 +252,7 @@ class RNNBase(LayerList):
             _activated(self, options["activation"])
         width = options.get("proj_size") or hidden_size
         super().__init__()
-        if direction not in ("forward", "bidirect", "bidirectional"):
-            raise ValueError(f"{type(self).__name__}: direction must be 'forward' or 'bidirect', got {direction!r}")
+        check(type(self).__name__, "direction in {forward, bidirect, bidirectional}", locals())
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major, self.dropout, self._width = time_major, dropout, width
@@ -295,7 +293,10 @@ class RNNBase(LayerList):
             raise ValueError(f"{own}: inputs must have 3 dimensions, got shape {list(shape_of(inputs))}")
         x = inputs if self.time_major else move_axis(inputs, 0, 1)
         if shape_of(x)[2] != self.input_size:
-            raise ValueError(f"{own}: inputs have {shape_of(x)[2]} features, wanted {self.input_size}")
+            raise ValueError(
+                f"{own}: inputs have {shape_of(x)[2]} features, wanted {self.input_size}; make the layer with "
+                f"input_size={shape_of(x)[2]}, or move the features to the last axis"
+            )
         state = self._initial(shape_of(x)[1], x, initial_states)
         between = (lambda y: F.dropout(y, self.dropout, training=self.training)) if self.dropout else None
         out, last = rec.stacked(

@@ -11,7 +11,7 @@ import numpy as np
 from .....learn import sparse as _sparse
 from .....learn.sparse_windows import Windows
 from ...._shared.axes import axis_of
-from ..._api import FUNCTIONS as _F
+from ... import _shape
 from ..._api import attributes as _attributes
 from ..._sparse_tensor import SparseTensor
 from ...nn import functional as _dense
@@ -44,15 +44,15 @@ def attention(
     """
     batch, heads, length, width = query.shape
     mask = _checked("attention", sparse_mask, "sparse_mask")
-    q, k, v = (_F["reshape"](x, [batch * heads, length, width]) for x in (query, key, value))
-    scores = masked_matmul(q, _F["transpose"](k, [0, 2, 1]), mask)
+    q, k, v = (_shape.reshape(x, [batch * heads, length, width]) for x in (query, key, value))
+    scores = masked_matmul(q, _shape.transpose(k, [0, 2, 1]), mask)
     values = scores.values() / _math.sqrt(width)
     which, rows, columns = scores._places
     if key_padding_mask is not None:
         values = values + _sparse.picked(key_padding_mask, np.stack([which // heads, columns]))
     if attn_mask is not None:
         values = values + _sparse.picked(attn_mask, np.stack([rows, columns]))
-    return _F["reshape"](matmul(softmax(scores.with_values(values)), v), [batch, heads, length, width])
+    return _shape.reshape(matmul(softmax(scores.with_values(values)), v), [batch, heads, length, width])
 
 
 # ------------------------------------------------------------------------------------------ windows

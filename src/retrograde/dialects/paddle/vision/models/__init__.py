@@ -17,7 +17,7 @@ for _topic in (_dense, _mobilenet, _resnet, _small):
         if _name in __all__:
             globals()[_name] = _x
         elif getattr(_x, "__module__", "").endswith("._blocks") and callable(_x) and _name[0].islower() and _name not in (
-            "builder", "divisible", "pooled",
+            "builder", "divisible",
         ):  # fmt: skip
             globals()[_name] = _x
             __all__.append(_name)

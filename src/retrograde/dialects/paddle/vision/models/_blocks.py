@@ -7,6 +7,7 @@ from typing import Any
 
 from ...._shared.registry import defined
 from ... import nn
+from ..._shape import flatten
 
 
 class ConvNormActivation(nn.Sequential):
@@ -30,12 +31,43 @@ class ConvNormActivation(nn.Sequential):
         super().__init__(*layers)
 
 
+class Chain(nn.Layer):
+    """Layers one after the other, under names of their own; then a function, if one is given."""
+
+    def __init__(self, then: Callable[[Any], Any] | None = None, **layers: Any) -> None:
+        super().__init__()
+        self._then = then
+        for name, layer in layers.items():
+            setattr(self, name, layer)
+
+    def forward(self, x: Any) -> Any:
+        """What the last one gives."""
+        for layer in self.children():
+            x = layer(x)
+        return x if self._then is None else self._then(x)
+
+
 class Classifier(nn.Layer):
     """Base of models: `num_classes` outputs (none of them, and no last layer, where it is 0), pooled first if `with_pool`."""
 
     def __init__(self, num_classes: int, with_pool: bool) -> None:
         super().__init__()
         self.num_classes, self.with_pool = num_classes, with_pool
+
+    def _head(self, pool: str, last: str, classifier: Callable[[], Any], size: Any = 1) -> None:
+        """Make the pool and the last layer, under these names, as far as they are wanted."""
+        self._ends = pool, last
+        if self.with_pool:
+            setattr(self, pool, nn.AdaptiveAvgPool2D(size))
+        if self.num_classes > 0:
+            setattr(self, last, classifier())
+
+    def _scores(self, x: Any) -> Any:
+        """What these make of features."""
+        pool, last = self._ends
+        if self.with_pool:
+            x = getattr(self, pool)(x)
+        return getattr(self, last)(flatten(x, 1)) if self.num_classes > 0 else x
 
 
 def divisible(value: float, divisor: int = 8, least: int | None = None) -> int:
@@ -56,8 +88,3 @@ def builder(name: str, make: Callable[..., Any], text: str) -> Callable[..., Any
         return make(**options)
 
     return defined(name, function, text)
-
-
-def pooled(x: Any, pool: Any, wanted: bool) -> Any:
-    """The features after the pool, if it is wanted."""
-    return pool(x) if wanted else x

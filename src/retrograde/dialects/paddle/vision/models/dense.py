@@ -6,20 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
-from ..._api import FUNCTIONS as F
-from ._blocks import Classifier, ConvNormActivation, builder, pooled
+from ..._joining import concat
+from ..._shape import flatten, reshape, squeeze
+from ._blocks import Chain, Classifier, ConvNormActivation, builder
 
 
-class _NormActConv(nn.Layer):
+def _norm_conv(i: int, o: int, kernel: int, padding: int) -> Chain:
     """A normalisation, relu, and a convolution."""
-
-    def __init__(self, i: int, o: int, kernel: int, padding: int) -> None:
-        super().__init__()
-        self._batch_norm = nn.BatchNorm(i, act="relu")
-        self._conv = nn.Conv2D(i, o, kernel, 1, padding, bias_attr=False)
-
-    def forward(self, x: Any) -> Any:
-        return self._conv(self._batch_norm(x))
+    return Chain(_batch_norm=nn.BatchNorm(i, act="relu"), _conv=nn.Conv2D(i, o, kernel, 1, padding, bias_attr=False))
 
 
 class _DenseLayer(nn.Layer):
@@ -28,14 +22,14 @@ class _DenseLayer(nn.Layer):
     def __init__(self, i: int, growth: int, width: int, dropout: float) -> None:
         super().__init__()
         self.dropout = dropout
-        self.bn_ac_func1 = _NormActConv(i, width * growth, 1, 0)
-        self.bn_ac_func2 = _NormActConv(width * growth, growth, 3, 1)
+        self.bn_ac_func1 = _norm_conv(i, width * growth, 1, 0)
+        self.bn_ac_func2 = _norm_conv(width * growth, growth, 3, 1)
         if dropout:
             self.dropout_func = nn.Dropout(dropout, mode="downscale_in_infer")
 
     def forward(self, x: Any) -> Any:
         y = self.bn_ac_func2(self.bn_ac_func1(x))
-        return F["concat"]([x, self.dropout_func(y) if self.dropout else y], 1)
+        return concat([x, self.dropout_func(y) if self.dropout else y], 1)
 
 
 class _DenseBlock(nn.Layer):
@@ -49,27 +43,6 @@ class _DenseBlock(nn.Layer):
         for layer in self.dense_layer_func:
             x = layer(x)
         return x
-
-
-class _Transition(nn.Layer):
-    def __init__(self, i: int, o: int) -> None:
-        super().__init__()
-        self.conv_ac_func, self.pool2d_avg = _NormActConv(i, o, 1, 0), nn.AvgPool2D(2, 2, 0)
-
-    def forward(self, x: Any) -> Any:
-        return self.pool2d_avg(self.conv_ac_func(x))
-
-
-class _ConvNorm(nn.Layer):
-    """A convolution with normalisation and relu."""
-
-    def __init__(self, i: int, o: int, kernel: int, stride: int, padding: int) -> None:
-        super().__init__()
-        self._conv = nn.Conv2D(i, o, kernel, stride, padding, bias_attr=False)
-        self._batch_norm = nn.BatchNorm(o, act="relu")
-
-    def forward(self, x: Any) -> Any:
-        return self._batch_norm(self._conv(x))
 
 
 _DENSE = {121: (64, 32, (6, 12, 24, 16)), 161: (96, 48, (6, 12, 36, 24)), 169: (64, 32, (6, 12, 32, 32)),
@@ -86,7 +59,9 @@ class DenseNet(Classifier):
         if layers not in _DENSE:
             raise AssertionError(f"DenseNet: layers must be one of {', '.join(map(str, _DENSE))}, got {layers}")
         channels, growth, counts = _DENSE[layers]
-        self.conv1_func = _ConvNorm(3, channels, 7, 2, 3)
+        self.conv1_func = Chain(
+            _conv=nn.Conv2D(3, channels, 7, 2, 3, bias_attr=False), _batch_norm=nn.BatchNorm(channels, act="relu")
+        )
         self.pool2d_max = nn.MaxPool2D(3, 2, 1)
         self.dense_block_func_list, self.transition_func_list = [], []
         for k, count in enumerate(counts):
@@ -94,14 +69,11 @@ class DenseNet(Classifier):
             self.dense_block_func_list.append(self.add_sublayer(f"db_conv_{k + 2}", block))
             channels += count * growth
             if k < 3:
-                between = _Transition(channels, channels // 2)
+                between = Chain(conv_ac_func=_norm_conv(channels, channels // 2, 1, 0), pool2d_avg=nn.AvgPool2D(2, 2, 0))
                 self.transition_func_list.append(self.add_sublayer(f"tr_conv{k + 2}_blk", between))
                 channels //= 2
         self.batch_norm = nn.BatchNorm(channels, act="relu")
-        if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
-        if num_classes > 0:
-            self.out = nn.Linear(channels, num_classes)
+        self._head("pool2d_avg", "out", lambda: nn.Linear(channels, num_classes))
 
     def forward(self, input: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
@@ -110,8 +82,7 @@ class DenseNet(Classifier):
             x = block(x)
             if k < 3:
                 x = self.transition_func_list[k](x)
-        x = pooled(self.batch_norm(x), getattr(self, "pool2d_avg", None), self.with_pool)
-        return self.out(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self.batch_norm(x))
 
 
 for _layers in _DENSE:
@@ -120,13 +91,8 @@ for _layers in _DENSE:
     )
 
 
-class _Plain(nn.Layer):
-    def __init__(self, i: int, o: int, kernel: int, stride: int = 1) -> None:
-        super().__init__()
-        self._conv = nn.Conv2D(i, o, kernel, stride, (kernel - 1) // 2, bias_attr=False)
-
-    def forward(self, x: Any) -> Any:
-        return self._conv(x)
+def _plain(i: int, o: int, kernel: int, stride: int = 1) -> Chain:
+    return Chain(_conv=nn.Conv2D(i, o, kernel, stride, (kernel - 1) // 2, bias_attr=False))
 
 
 class _Inception(nn.Layer):
@@ -134,13 +100,13 @@ class _Inception(nn.Layer):
 
     def __init__(self, i: int, f1: int, f3r: int, f3: int, f5r: int, f5: int, proj: int) -> None:
         super().__init__()
-        self._conv1, self._conv3r, self._conv3 = _Plain(i, f1, 1), _Plain(i, f3r, 1), _Plain(f3r, f3, 3)
-        self._conv5r, self._conv5 = _Plain(i, f5r, 1), _Plain(f5r, f5, 5)
-        self._pool, self._convprj = nn.MaxPool2D(3, 1, 1), _Plain(i, proj, 1)
+        self._conv1, self._conv3r, self._conv3 = _plain(i, f1, 1), _plain(i, f3r, 1), _plain(f3r, f3, 3)
+        self._conv5r, self._conv5 = _plain(i, f5r, 1), _plain(f5r, f5, 5)
+        self._pool, self._convprj = nn.MaxPool2D(3, 1, 1), _plain(i, proj, 1)
 
     def forward(self, x: Any) -> Any:
         parts = [self._conv1(x), self._conv3(self._conv3r(x)), self._conv5(self._conv5r(x)), self._convprj(self._pool(x))]
-        return nn.functional.relu(F["concat"](parts, 1))
+        return nn.functional.relu(concat(parts, 1))
 
 
 class GoogLeNet(Classifier):
@@ -148,8 +114,8 @@ class GoogLeNet(Classifier):
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__(num_classes, with_pool)
-        self._conv, self._pool = _Plain(3, 64, 7, 2), nn.MaxPool2D(3, 2)
-        self._conv_1, self._conv_2 = _Plain(64, 64, 1), _Plain(64, 192, 3)
+        self._conv, self._pool = _plain(3, 64, 7, 2), nn.MaxPool2D(3, 2)
+        self._conv_1, self._conv_2 = _plain(64, 64, 1), _plain(64, 192, 3)
         for name, sizes in (
             ("3a", (192, 64, 96, 128, 16, 32, 32)), ("3b", (256, 128, 128, 192, 32, 96, 64)),
             ("4a", (480, 192, 96, 208, 16, 48, 64)), ("4b", (512, 160, 112, 224, 24, 64, 64)),
@@ -163,16 +129,18 @@ class GoogLeNet(Classifier):
         if num_classes > 0:
             self._drop, self._fc_out = nn.Dropout(0.4, mode="downscale_in_infer"), nn.Linear(1024, num_classes)
             for k, channels in ((1, 512), (2, 528)):
-                setattr(self, f"_conv_o{k}", _Plain(channels, 128, 1))
+                setattr(self, f"_conv_o{k}", _plain(channels, 128, 1))
                 setattr(self, f"_fc_o{k}", nn.Linear(1152, 1024))
                 setattr(self, f"_drop_o{k}", nn.Dropout(0.7, mode="downscale_in_infer"))
                 setattr(self, f"_out{k}", nn.Linear(1024, num_classes))
 
     def _aside(self, k: int, x: Any) -> Any:
-        x = pooled(x, getattr(self, f"_pool_o{k}", None), self.with_pool)
+        x = getattr(self, f"_pool_o{k}")(x) if self.with_pool else x
         if self.num_classes <= 0:
             return x
-        x = nn.functional.relu(getattr(self, f"_fc_o{k}")(F["flatten"](getattr(self, f"_conv_o{k}")(x), 1)))
+        x = getattr(self, f"_fc_o{k}")(flatten(getattr(self, f"_conv_o{k}")(x), 1))
+        if k == 1:  # the second one has none there
+            x = nn.functional.relu(x)
         return getattr(self, f"_out{k}")(getattr(self, f"_drop_o{k}")(x))
 
     def forward(self, inputs: Any) -> Any:
@@ -183,9 +151,9 @@ class GoogLeNet(Classifier):
         first = x = self._ince4a(x)
         second = x = self._ince4d(self._ince4c(self._ince4b(x)))
         x = self._ince5b(self._ince5a(self._pool(self._ince4e(x))))
-        x = pooled(x, getattr(self, "_pool_5", None), self.with_pool)
+        x = self._pool_5(x) if self.with_pool else x
         if self.num_classes > 0:
-            x = self._fc_out(F["squeeze"](self._drop(x), [2, 3]))
+            x = self._fc_out(squeeze(self._drop(x), [2, 3]))
         return [x, self._aside(1, first), self._aside(2, second)]
 
 
@@ -219,7 +187,7 @@ class _Beside(nn.Layer):
             source, *ends = step if isinstance(step, tuple) else (step,)
             y = self._pooling(x) if source == "pool" else self._run(source, x)
             parts += [self._run(end, y) for end in ends] or [y]
-        return F["concat"](parts, 1)
+        return concat(parts, 1)
 
 
 def _mean_pool() -> Any:
@@ -308,8 +276,8 @@ class InceptionV3(Classifier):
         x = self.inception_stem(x)
         for block in self.inception_block_list:
             x = block(x)
-        x = pooled(x, getattr(self, "avg_pool", None), self.with_pool)
-        return self.fc(self.dropout(F["reshape"](x, [-1, 2048]))) if self.num_classes > 0 else x
+        x = self.avg_pool(x) if self.with_pool else x
+        return self.fc(self.dropout(reshape(x, [-1, 2048]))) if self.num_classes > 0 else x
 
 
 inception_v3 = builder("inception_v3", InceptionV3, "An Inception v3.")

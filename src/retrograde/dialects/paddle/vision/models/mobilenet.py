@@ -6,22 +6,17 @@ import functools
 from typing import Any
 
 from ... import nn
-from ..._api import FUNCTIONS as F
-from ._blocks import Classifier, ConvNormActivation, builder, divisible, pooled
+from ..._joining import concat, split
+from ._blocks import Chain, Classifier, ConvNormActivation, builder, divisible
 
 
-class DepthwiseSeparable(nn.Layer):
+def _separable(i: int, o1: int, o2: int, groups: int, stride: int, scale: float) -> Chain:
     """A convolution of each channel by itself, and one of the channels."""
-
-    def __init__(self, i: int, o1: int, o2: int, groups: int, stride: int, scale: float) -> None:
-        super().__init__()
-        middle = int(o1 * scale)
-        self._depthwise_conv = ConvNormActivation(i, middle, 3, stride, 1, int(groups * scale))
-        self._pointwise_conv = ConvNormActivation(middle, int(o2 * scale), 1, 1, 0)
-
-    def forward(self, x: Any) -> Any:
-        """Both convolutions."""
-        return self._pointwise_conv(self._depthwise_conv(x))
+    middle = int(o1 * scale)
+    return Chain(
+        _depthwise_conv=ConvNormActivation(i, middle, 3, stride, 1, int(groups * scale)),
+        _pointwise_conv=ConvNormActivation(middle, int(o2 * scale), 1, 1, 0),
+    )
 
 
 class MobileNetV1(Classifier):
@@ -35,21 +30,16 @@ class MobileNetV1(Classifier):
                 ("4_1", 256, 256, 256, 1), ("4_2", 256, 256, 512, 2), *((f"5_{k}", 512, 512, 512, 1) for k in range(1, 6)),
                 ("5_6", 512, 512, 1024, 2), ("6", 1024, 1024, 1024, 1)]  # fmt: skip
         for name, i, o1, o2, stride in rows:
-            block = DepthwiseSeparable(int(i * scale), o1, o2, i, stride, scale)
+            block = _separable(int(i * scale), o1, o2, i, stride, scale)
             self.dwsl.append(self.add_sublayer(f"conv{name}", block))
-        if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
-        if num_classes > 0:
-            self.fc = nn.Linear(int(1024 * scale), num_classes)
+        self._head("pool2d_avg", "fc", lambda: nn.Linear(int(1024 * scale), num_classes))
 
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
         x = self.conv1(x)
         for block in self.dwsl:
             x = block(x)
-        if self.with_pool:
-            x = self.pool2d_avg(x)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 class InvertedResidual(nn.Layer):
@@ -86,17 +76,11 @@ class MobileNetV2(Classifier):
                 channels = out
         features.append(ConvNormActivation(channels, last, 1, activation_layer=nn.ReLU6))
         self.features = nn.Sequential(*features)
-        if with_pool:
-            self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
-        if num_classes > 0:
-            self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(last, num_classes))
+        self._head("pool2d_avg", "classifier", lambda: nn.Sequential(nn.Dropout(0.2), nn.Linear(last, num_classes)))
 
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
-        x = self.features(x)
-        if self.with_pool:
-            x = self.pool2d_avg(x)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self.features(x))
 
 
 class SqueezeExcitation(nn.Layer):
@@ -154,17 +138,13 @@ class MobileNetV3(Classifier):
             for i, kernel, wide, o, squeezed, kind, stride in config
         ])  # fmt: skip
         self.lastconv = ConvNormActivation(last, 6 * last, 1, norm_layer=norm, activation_layer=nn.Hardswish)
-        if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D(1)
-        if num_classes > 0:
-            self.classifier = nn.Sequential(
-                nn.Linear(6 * last, last_channel), nn.Hardswish(), nn.Dropout(p=0.2), nn.Linear(last_channel, num_classes)
-            )
+        self._head("avgpool", "classifier", lambda: nn.Sequential(
+            nn.Linear(6 * last, last_channel), nn.Hardswish(), nn.Dropout(p=0.2), nn.Linear(last_channel, num_classes)
+        ))  # fmt: skip
 
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
-        x = pooled(self.lastconv(self.blocks(self.conv(x))), getattr(self, "avgpool", None), self.with_pool)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self.lastconv(self.blocks(self.conv(x))))
 
 
 _R, _H = "relu", "hardswish"
@@ -226,9 +206,9 @@ class _Unit(nn.Layer):
             kept = self._conv_linear_1(self._conv_dw_1(x))
             made = self._conv_linear_2(self._conv_dw_2(self._conv_pw_2(x)))
         else:
-            kept, made = F["split"](x, 2, 1)
+            kept, made = split(x, 2, 1)
             made = self._conv_linear(self._conv_dw(self._conv_pw(made)))
-        return nn.functional.channel_shuffle(F["concat"]([kept, made], 1), 2)
+        return nn.functional.channel_shuffle(concat([kept, made], 1), 2)
 
 
 _CHANNELS = {
@@ -257,18 +237,14 @@ class ShuffleNetV2(Classifier):
                 self._block_list.append(self.add_sublayer(f"stage_{stage + 2}_{k + 1}", block))
                 channels = out
         self._last_conv = ConvNormActivation(channels, last, 1, 1, 0, activation_layer=activation)
-        if with_pool:
-            self._pool2d_avg = nn.AdaptiveAvgPool2D(1)
-        if num_classes > 0:
-            self._fc = nn.Linear(last, num_classes)
+        self._head("_pool2d_avg", "_fc", lambda: nn.Linear(last, num_classes))
 
     def forward(self, inputs: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
         x = self._max_pool(self._conv1(inputs))
         for block in self._block_list:
             x = block(x)
-        x = pooled(self._last_conv(x), getattr(self, "_pool2d_avg", None), self.with_pool)
-        return self._fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self._last_conv(x))
 
 
 for _scale, _act in (*((s, "relu") for s in _CHANNELS), (1.0, "swish")):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ..._api import FUNCTIONS as F
 from ._blocks import Classifier, builder
 
 
@@ -15,8 +14,11 @@ def _conv(i: int, o: int, kernel: int, stride: int = 1, groups: int = 1, dilatio
     )
 
 
-class BasicBlock(nn.Layer):
-    """Two convolutions beside the input itself."""
+class _Residual(nn.Layer):
+    """Convolutions, each with its normalisation, beside the input itself (or what `downsample` makes of it).
+
+    What a subclass says: `_convolutions` gives what each of them takes, of the constructor's options.
+    """
 
     expansion = 1
 
@@ -25,45 +27,43 @@ class BasicBlock(nn.Layer):
         dilation: int = 1, norm_layer: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        norm = norm_layer or nn.BatchNorm2D
+        self._count = 0
+        for options in self._convolutions(inplanes, planes, stride, groups, base_width, dilation):
+            self._count += 1
+            setattr(self, f"conv{self._count}", _conv(*options))
+            setattr(self, f"bn{self._count}", (norm_layer or nn.BatchNorm2D)(options[1]))
+            if self._count == self._relu_after:
+                self.relu = nn.ReLU()
+        self.downsample, self.stride = downsample, stride
+
+    def forward(self, x: Any) -> Any:
+        """The sum of both branches."""
+        beside = x if self.downsample is None else self.downsample(x)
+        for k in range(1, self._count + 1):
+            x = getattr(self, f"bn{k}")(getattr(self, f"conv{k}")(x))
+            x = self.relu(x + beside if k == self._count else x)
+        return x
+
+
+class BasicBlock(_Residual):
+    """Two convolutions beside the input itself."""
+
+    _relu_after = 1
+
+    def _convolutions(self, i: int, o: int, stride: int, groups: int, width: int, dilation: int) -> Any:
         if dilation > 1:
             raise NotImplementedError("BasicBlock: the convolutions are not dilated; use BottleneckBlock")
-        self.conv1, self.bn1 = _conv(inplanes, planes, 3, stride), norm(planes)
-        self.relu = nn.ReLU()
-        self.conv2, self.bn2 = _conv(planes, planes, 3), norm(planes)
-        self.downsample, self.stride = downsample, stride
-
-    def forward(self, x: Any) -> Any:
-        """The sum of both branches."""
-        beside = x if self.downsample is None else self.downsample(x)
-        x = self.relu(self.bn1(self.conv1(x)))
-        return self.relu(self.bn2(self.conv2(x)) + beside)
+        return (i, o, 3, stride), (o, o, 3)
 
 
-class BottleneckBlock(nn.Layer):
+class BottleneckBlock(_Residual):
     """Three convolutions, the middle one of few channels, beside the input itself."""
 
-    expansion = 4
+    expansion, _relu_after = 4, 3
 
-    def __init__(
-        self, inplanes: int, planes: int, stride: int = 1, downsample: Any = None, groups: int = 1, base_width: int = 64,
-        dilation: int = 1, norm_layer: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        norm = norm_layer or nn.BatchNorm2D
-        width = int(planes * (base_width / 64.0)) * groups
-        self.conv1, self.bn1 = _conv(inplanes, width, 1), norm(width)
-        self.conv2, self.bn2 = _conv(width, width, 3, stride, groups, dilation), norm(width)
-        self.conv3, self.bn3 = _conv(width, planes * self.expansion, 1), norm(planes * self.expansion)
-        self.relu = nn.ReLU()
-        self.downsample, self.stride = downsample, stride
-
-    def forward(self, x: Any) -> Any:
-        """The sum of both branches."""
-        beside = x if self.downsample is None else self.downsample(x)
-        x = self.relu(self.bn1(self.conv1(x)))
-        x = self.relu(self.bn2(self.conv2(x)))
-        return self.relu(self.bn3(self.conv3(x)) + beside)
+    def _convolutions(self, i: int, o: int, stride: int, groups: int, width: int, dilation: int) -> Any:
+        narrow = int(o * (width / 64.0)) * groups
+        return (i, narrow, 1), (narrow, narrow, 3, stride, groups, dilation), (narrow, o * self.expansion, 1)
 
 
 _DEPTHS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
@@ -81,10 +81,7 @@ class ResNet(Classifier):
         self.bn1, self.relu, self.maxpool = nn.BatchNorm2D(64), nn.ReLU(), nn.MaxPool2D(3, 2, 1)
         for k, blocks in enumerate(_DEPTHS[depth]):
             setattr(self, f"layer{k + 1}", self._stage(block, 64 << k, blocks, 1 if k == 0 else 2))
-        if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D((1, 1))
-        if num_classes > 0:
-            self.fc = nn.Linear(512 * block.expansion, num_classes)
+        self._head("avgpool", "fc", lambda: nn.Linear(512 * block.expansion, num_classes), (1, 1))
 
     def _stage(self, block: Any, planes: int, blocks: int, stride: int) -> Any:
         out, downsample = planes * block.expansion, None
@@ -98,10 +95,7 @@ class ResNet(Classifier):
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
-        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        if self.with_pool:
-            x = self.avgpool(x)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self.layer4(self.layer3(self.layer2(self.layer1(x)))))
 
 
 def _builders() -> dict[str, Any]:
@@ -128,20 +122,14 @@ class VGG(Classifier):
     def __init__(self, features: Any, num_classes: int = 1000, with_pool: bool = True) -> None:
         super().__init__(num_classes, with_pool)
         self.features = features
-        if with_pool:
-            self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
-        if num_classes > 0:
-            self.classifier = nn.Sequential(
-                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(), nn.Dropout(),
-                nn.Linear(4096, num_classes),
-            )  # fmt: skip
+        self._head("avgpool", "classifier", lambda: nn.Sequential(
+            nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(), nn.Dropout(),
+            nn.Linear(4096, num_classes),
+        ), (7, 7))  # fmt: skip
 
     def forward(self, x: Any) -> Any:
         """The scores (N, num_classes) of images (N, 3, H, W)."""
-        x = self.features(x)
-        if self.with_pool:
-            x = self.avgpool(x)
-        return self.classifier(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self._scores(self.features(x))
 
 
 _STAGES = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
-from ..._api import FUNCTIONS as F
-from ._blocks import Classifier, builder
+from ..._joining import concat
+from ..._shape import flatten, squeeze
+from ._blocks import Chain, Classifier, builder
 
 
 class LeNet(nn.Layer):
@@ -24,17 +25,12 @@ class LeNet(nn.Layer):
     def forward(self, inputs: Any) -> Any:
         """The scores (N, num_classes) of images (N, 1, 28, 28)."""
         x = self.features(inputs)
-        return self.fc(F["flatten"](x, 1)) if self.num_classes > 0 else x
+        return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
 
 
-class _ConvPool(nn.Layer):
-    def __init__(self, i: int, o: int, kernel: int, stride: int, padding: int) -> None:
-        super().__init__()
-        self._conv = nn.Conv2D(i, o, kernel, stride, padding)
-        self._pool = nn.MaxPool2D(3, 2, 0)
-
-    def forward(self, x: Any) -> Any:
-        return self._pool(nn.functional.relu(self._conv(x)))
+def _conv_pool(*options: int) -> Chain:
+    """A convolution and the largest of each window, relu of which is the same after as before."""
+    return Chain(nn.functional.relu, _conv=nn.Conv2D(*options), _pool=nn.MaxPool2D(3, 2, 0))
 
 
 class AlexNet(nn.Layer):
@@ -43,12 +39,12 @@ class AlexNet(nn.Layer):
     def __init__(self, num_classes: int = 1000) -> None:
         super().__init__()
         self.num_classes = num_classes
-        self._conv1, self._conv2 = _ConvPool(3, 64, 11, 4, 2), _ConvPool(64, 192, 5, 1, 2)
+        self._conv1, self._conv2 = _conv_pool(3, 64, 11, 4, 2), _conv_pool(64, 192, 5, 1, 2)
         self._conv3, self._conv4 = nn.Conv2D(192, 384, 3, 1, 1), nn.Conv2D(384, 256, 3, 1, 1)
-        self._conv5 = _ConvPool(256, 256, 3, 1, 1)
+        self._conv5 = _conv_pool(256, 256, 3, 1, 1)
         if num_classes > 0:
-            self._drop1, self._fc6 = nn.Dropout(0.5), nn.Linear(256 * 6 * 6, 4096)
-            self._drop2, self._fc7 = nn.Dropout(0.5), nn.Linear(4096, 4096)
+            self._drop1, self._drop2 = (nn.Dropout(0.5, mode="downscale_in_infer") for _ in range(2))
+            self._fc6, self._fc7 = nn.Linear(256 * 6 * 6, 4096), nn.Linear(4096, 4096)
             self._fc8 = nn.Linear(4096, num_classes)
 
     def forward(self, inputs: Any) -> Any:
@@ -57,7 +53,7 @@ class AlexNet(nn.Layer):
         x = self._conv2(self._conv1(inputs))
         x = self._conv5(relu(self._conv4(relu(self._conv3(x)))))
         if self.num_classes > 0:
-            x = relu(self._fc6(self._drop1(F["flatten"](x, 1))))
+            x = relu(self._fc6(self._drop1(flatten(x, 1))))
             x = self._fc8(relu(self._fc7(self._drop2(x))))
         return x
 
@@ -67,21 +63,16 @@ class _Fire(nn.Layer):
 
     def __init__(self, i: int, narrow: int, wide: int) -> None:
         super().__init__()
-        self._conv = _Convolution(i, narrow, 1, 0)
-        self._conv_path1, self._conv_path2 = _Convolution(narrow, wide, 1, 0), _Convolution(narrow, wide, 3, 1)
+        self._conv = _convolution(i, narrow, 1, 0)
+        self._conv_path1, self._conv_path2 = _convolution(narrow, wide, 1, 0), _convolution(narrow, wide, 3, 1)
 
     def forward(self, x: Any) -> Any:
         x = self._conv(x)
-        return F["concat"]([self._conv_path1(x), self._conv_path2(x)], 1)
+        return concat([self._conv_path1(x), self._conv_path2(x)], 1)
 
 
-class _Convolution(nn.Layer):
-    def __init__(self, i: int, o: int, kernel: int, padding: int) -> None:
-        super().__init__()
-        self._conv = nn.Conv2D(i, o, kernel, padding=padding)
-
-    def forward(self, x: Any) -> Any:
-        return nn.functional.relu(self._conv(x))
+def _convolution(i: int, o: int, kernel: int, padding: int) -> Chain:
+    return Chain(nn.functional.relu, _conv=nn.Conv2D(i, o, kernel, padding=padding))
 
 
 class SqueezeNet(Classifier):
@@ -116,7 +107,7 @@ class SqueezeNet(Classifier):
         if self.num_classes > 0:
             x = self._conv9(self._drop(x))
         if self.with_pool:
-            x = F["squeeze"](self._avg_pool(nn.functional.relu(x)), [2, 3])
+            x = squeeze(self._avg_pool(nn.functional.relu(x)), [2, 3])
         return x
 
 

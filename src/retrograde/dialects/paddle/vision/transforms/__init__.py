@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...._shared.layers import parameters as _parameters
+from ...._shared.rows import constructor as _constructor
 from ..._api import attributes as _attributes
 from . import functional as F
 from .functional import (
@@ -72,30 +74,6 @@ class BaseTransform:
         raise NotImplementedError(f"{type(self).__name__} defines no _apply_mask")
 
 
-class ToTensor(BaseTransform):
-    """An image as a float32 tensor."""
-
-    def __init__(self, data_format: str = "CHW", keys: Any = None) -> None:
-        super().__init__(keys)
-        self.data_format = data_format
-
-    def _apply_image(self, img: Any) -> Any:
-        return to_tensor(img, self.data_format)
-
-
-class Resize(BaseTransform):
-    """An image in another size."""
-
-    def __init__(self, size: Any, interpolation: str = "bilinear", keys: Any = None) -> None:
-        super().__init__(keys)
-        if not (isinstance(size, int) or (isinstance(size, Sequence) and len(size) == 2)):
-            raise AssertionError(f"Resize: size must be an int or a pair of them, got {size!r}")
-        self.size, self.interpolation = size, interpolation
-
-    def _apply_image(self, img: Any) -> Any:
-        return resize(img, self.size, self.interpolation)
-
-
 class RandomResizedCrop(BaseTransform):
     """A part of an image, of a random area and ratio, in some size."""
 
@@ -125,65 +103,6 @@ class RandomResizedCrop(BaseTransform):
         return resize(crop(img, *self._get_param(img)), self.size, self.interpolation)
 
 
-class CenterCrop(BaseTransform):
-    """The part in the middle."""
-
-    def __init__(self, size: Any, keys: Any = None) -> None:
-        super().__init__(keys)
-        self.size = (int(size), int(size)) if isinstance(size, numbers.Number) else size  # type: ignore[call-overload]
-
-    def _apply_image(self, img: Any) -> Any:
-        return center_crop(img, self.size)
-
-
-class _ByChance(BaseTransform):
-    def __init__(self, prob: float = 0.5, keys: Any = None) -> None:
-        super().__init__(keys)
-        if not 0 <= prob <= 1:
-            raise AssertionError(f"{type(self).__name__}: the probability must lie in [0, 1], got {prob}")
-        self.prob = prob
-
-
-class RandomHorizontalFlip(_ByChance):
-    """An image mirrored from left to right, by chance."""
-
-    def _apply_image(self, img: Any) -> Any:
-        return hflip(img) if random.random() < self.prob else img
-
-
-class RandomVerticalFlip(_ByChance):
-    """An image upside down, by chance."""
-
-    def _apply_image(self, img: Any) -> Any:
-        return vflip(img) if random.random() < self.prob else img
-
-
-class Normalize(BaseTransform):
-    """(image - mean) / std."""
-
-    def __init__(self, mean: Any = 0.0, std: Any = 1.0, data_format: str = "CHW", to_rgb: bool = False, keys: Any = None) -> None:
-        super().__init__(keys)
-        self.mean, self.std = ([x] * 3 if isinstance(x, numbers.Number) else x for x in (mean, std))
-        self.data_format, self.to_rgb = data_format, to_rgb
-
-    def _apply_image(self, img: Any) -> Any:
-        return normalize(img, self.mean, self.std, self.data_format, self.to_rgb)
-
-
-class Transpose(BaseTransform):
-    """An image as an array with its axes in another order."""
-
-    def __init__(self, order: Any = (2, 0, 1), keys: Any = None) -> None:
-        super().__init__(keys)
-        self.order = order
-
-    def _apply_image(self, img: Any) -> Any:
-        if isinstance(img, F.Tensor):
-            return img.transpose(list(self.order))
-        array = np.asarray(img)
-        return (array if array.ndim == 3 else array[..., None]).transpose(self.order)
-
-
 def _spread(name: str, value: Any, center: float, bounds: tuple[float, float], clip: bool = True) -> Any:
     """The ends between which a factor is drawn, given by them or by how far they lie from the middle; None for no change."""
     if isinstance(value, numbers.Number):
@@ -199,41 +118,168 @@ def _spread(name: str, value: Any, center: float, bounds: tuple[float, float], c
     return None if value[0] == value[1] == center else value
 
 
-class _Colour(BaseTransform):
-    _center, _bounds, _clip = 1.0, (0.0, float("inf")), True
-    _change: Any = None
+def _transform(name: str, options: str, apply: Any, doc: str, then: Any = None, **members: Any) -> Any:
+    """The transform that keeps its options, of which `then(self)` may make something else, and applies a function of itself and
+    an image; `keys` is its last option."""
+    names = [a.arg for a in _parameters(options).args]
 
-    def __init__(self, value: Any, keys: Any = None) -> None:
-        super().__init__(keys)
-        self.value = _spread(type(self).__name__, value, self._center, self._bounds, self._clip)
+    def made(self: Any, *values: Any) -> None:
+        BaseTransform.__init__(self, values[-1])
+        vars(self).update(zip(names, values))
+        if then is not None:
+            then(self)
 
-    def _apply_image(self, img: Any) -> Any:
-        return img if self.value is None else type(self)._change(img, random.uniform(*self.value))
-
-
-class BrightnessTransform(_Colour):
-    """An image brighter or darker, by chance."""
-
-    _change = staticmethod(adjust_brightness)
+    own = {"__init__": _constructor(name, options + ", keys=None", made), "_apply_image": apply, "__module__": __name__}
+    return type(name, (BaseTransform,), {**own, "__doc__": doc, **members})
 
 
-class ContrastTransform(_Colour):
-    """An image with more or less contrast, by chance."""
-
-    _change = staticmethod(adjust_contrast)
+def _whole(size: Any) -> Any:
+    return (int(size), int(size)) if isinstance(size, numbers.Number) else size  # type: ignore[call-overload]
 
 
-class SaturationTransform(_Colour):
-    """An image with stronger or weaker colours, by chance."""
+def _check_resize(self: Any) -> None:
+    if not (isinstance(self.size, int) or (isinstance(self.size, Sequence) and len(self.size) == 2)):
+        raise AssertionError(f"Resize: size must be an int or a pair of them, got {self.size!r}")
 
-    _change = staticmethod(adjust_saturation)
+
+def _check_chance(self: Any) -> None:
+    if not 0 <= self.prob <= 1:
+        raise AssertionError(f"{type(self).__name__}: the probability must lie in [0, 1], got {self.prob}")
 
 
-class HueTransform(_Colour):
-    """An image with turned hues, by chance."""
+def _take_moments(self: Any) -> None:
+    self.mean, self.std = ([x] * 3 if isinstance(x, numbers.Number) else x for x in (self.mean, self.std))
 
-    _center, _bounds, _clip = 0.0, (-0.5, 0.5), False
-    _change = staticmethod(adjust_hue)
+
+def _transposed(self: Any, img: Any) -> Any:
+    if isinstance(img, F.Tensor):
+        return img.transpose(list(self.order))
+    array = np.asarray(img)
+    return (array if array.ndim == 3 else array[..., None]).transpose(self.order)
+
+
+def _check_pad(self: Any) -> None:
+    padding, mode = self.padding, self.padding_mode
+    if not isinstance(padding, (numbers.Number, list, tuple)):
+        raise AssertionError(f"Pad: padding must be a number, or two or four of them, got {type(padding).__name__}")
+    if isinstance(padding, Sequence) and len(padding) not in (2, 4):
+        raise ValueError(f"Pad: padding must be a number, or two or four of them, got {len(padding)}")
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise AssertionError(f"Pad: padding_mode must be constant, edge, reflect or symmetric, got {mode!r}")
+    self.padding = list(padding) if isinstance(padding, tuple) else padding
+
+
+def _randomly_cropped(self: Any, img: Any) -> Any:
+    if self.padding is not None:
+        img = pad(img, self.padding, self.fill, self.padding_mode)
+    th, tw = self.size
+    h, w = F._size_of(img)
+    if self.pad_if_needed and w < tw:
+        img = pad(img, (tw - w, 0), self.fill, self.padding_mode)
+    if self.pad_if_needed and h < th:
+        img = pad(img, (0, th - h), self.fill, self.padding_mode)
+    h, w = F._size_of(img)
+    if (h, w) == (th, tw):
+        return img
+    if h < th or w < tw:
+        raise ValueError(f"RandomCrop: a part of {list(self.size)} is larger than the image, {[h, w]}")
+    return crop(img, random.randint(0, h - th), random.randint(0, w - tw), th, tw)
+
+
+def _take_size(self: Any) -> None:
+    self.size = _whole(self.size)
+
+
+def _take_affine(self: Any) -> None:
+    self.degrees = _angles("RandomAffine", self.degrees)
+    if self.translate is not None and not all(0.0 <= t <= 1.0 for t in self.translate):
+        raise ValueError(f"RandomAffine: a shift is a part of the image in [0, 1], got {self.translate}")
+    if self.scale is not None and not all(s > 0 for s in self.scale):
+        raise ValueError(f"RandomAffine: scales must be positive, got {self.scale}")
+    self.shear = None if self.shear is None else _angles("RandomAffine", self.shear)
+
+
+def _randomly_affine(self: Any, img: Any) -> Any:
+    h, w = F._size_of(img)
+    angle = random.uniform(*self.degrees)
+    shift = [0, 0]
+    if self.translate is not None:
+        shift = [int(random.uniform(-t * n, t * n)) for t, n in zip(self.translate, (w, h))]
+    scale = 1.0 if self.scale is None else random.uniform(*self.scale)
+    shear = [0.0, 0.0]
+    if self.shear is not None:
+        ends = self.shear
+        shear = [random.uniform(*ends[:2]), random.uniform(*ends[2:]) if len(ends) == 4 else 0.0]
+    return affine(img, angle, shift, scale, shear, self.interpolation, self.fill, self.center)
+
+
+def _take_rotation(self: Any) -> None:
+    given, self.degrees = self.degrees, _angles("RandomRotation", self.degrees)
+    if len(self.degrees) != 2:
+        raise ValueError(f"RandomRotation: wanted a number of degrees or two of them, got {given!r}")
+
+
+ToTensor = _transform(
+    "ToTensor", "data_format: str = 'CHW'", lambda self, img: to_tensor(img, self.data_format),
+    "An image as a float32 tensor.",
+)  # fmt: skip
+Resize = _transform(
+    "Resize", "size, interpolation: str = 'bilinear'", lambda self, img: resize(img, self.size, self.interpolation),
+    "An image in another size.", _check_resize,
+)  # fmt: skip
+CenterCrop = _transform(
+    "CenterCrop", "size", lambda self, img: center_crop(img, self.size), "The part in the middle.", _take_size
+)
+RandomHorizontalFlip = _transform(
+    "RandomHorizontalFlip", "prob: float = 0.5", lambda self, img: hflip(img) if random.random() < self.prob else img,
+    "An image mirrored from left to right, by chance.", _check_chance,
+)  # fmt: skip
+RandomVerticalFlip = _transform(
+    "RandomVerticalFlip", "prob: float = 0.5", lambda self, img: vflip(img) if random.random() < self.prob else img,
+    "An image upside down, by chance.", _check_chance,
+)  # fmt: skip
+Normalize = _transform(
+    "Normalize", "mean=0.0, std=1.0, data_format: str = 'CHW', to_rgb: bool = False",
+    lambda self, img: normalize(img, self.mean, self.std, self.data_format, self.to_rgb), "(image - mean) / std.", _take_moments,
+)  # fmt: skip
+Transpose = _transform("Transpose", "order=(2, 0, 1)", _transposed, "An image as an array with its axes in another order.")
+Grayscale = _transform(
+    "Grayscale", "num_output_channels: int = 1", lambda self, img: to_grayscale(img, self.num_output_channels),
+    "An image in grey.",
+)  # fmt: skip
+Pad = _transform(
+    "Pad", "padding, fill=0, padding_mode: str = 'constant'",
+    lambda self, img: pad(img, self.padding, self.fill, self.padding_mode), "An image with a border.", _check_pad,
+)  # fmt: skip
+RandomCrop = _transform(
+    "RandomCrop", "size, padding=None, pad_if_needed: bool = False, fill=0, padding_mode: str = 'constant'", _randomly_cropped,
+    "A part of some size at a random place, of an image that may get a border first.", _take_size,
+)  # fmt: skip
+RandomAffine = _transform(
+    "RandomAffine",
+    "degrees, translate=None, scale=None, shear=None, interpolation: str = 'nearest', fill=0, center=None", _randomly_affine,
+    "An image turned, shifted, scaled and sheared by chance.", _take_affine,
+)  # fmt: skip
+RandomRotation = _transform(
+    "RandomRotation", "degrees, interpolation: str = 'nearest', expand: bool = False, center=None, fill=0",
+    lambda self, img: rotate(img, self._get_param(self.degrees), self.interpolation, self.expand, self.center, self.fill),
+    "An image turned by chance.", _take_rotation, _get_param=lambda self, degrees: random.uniform(*degrees),
+)  # fmt: skip
+
+
+def _colour(name: str, change: Any, doc: str, center: float = 1.0, bounds: Any = (0.0, math.inf), clip: bool = True) -> Any:
+    def spread(self: Any) -> None:
+        self.value = _spread(name, self.value, center, bounds, clip)
+
+    return _transform(
+        name, "value", lambda self, img: img if self.value is None else change(img, random.uniform(*self.value)), doc, spread
+    )
+
+
+BrightnessTransform = _colour("BrightnessTransform", adjust_brightness, "An image brighter or darker, by chance.")
+ContrastTransform = _colour("ContrastTransform", adjust_contrast, "An image with more or less contrast, by chance.")
+SaturationTransform = _colour("SaturationTransform", adjust_saturation, "An image with stronger or weaker colours, by chance.")
+HueTransform = _colour("HueTransform", adjust_hue, "An image with turned hues, by chance.", 0.0, (-0.5, 0.5), False)
 
 
 class ColorJitter(BaseTransform):
@@ -253,109 +299,12 @@ class ColorJitter(BaseTransform):
         return self.params(img)  # type: ignore[misc]
 
 
-class RandomCrop(BaseTransform):
-    """A part of some size at a random place, of an image that may get a border first."""
-
-    def __init__(
-        self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill: Any = 0, padding_mode: str = "constant",
-        keys: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(keys)
-        self.size = (int(size), int(size)) if isinstance(size, numbers.Number) else size  # type: ignore[call-overload]
-        self.padding, self.pad_if_needed, self.fill, self.padding_mode = padding, pad_if_needed, fill, padding_mode
-
-    def _apply_image(self, img: Any) -> Any:
-        if self.padding is not None:
-            img = pad(img, self.padding, self.fill, self.padding_mode)
-        th, tw = self.size
-        h, w = F._size_of(img)
-        if self.pad_if_needed and w < tw:
-            img = pad(img, (tw - w, 0), self.fill, self.padding_mode)
-        if self.pad_if_needed and h < th:
-            img = pad(img, (0, th - h), self.fill, self.padding_mode)
-        h, w = F._size_of(img)
-        if (h, w) == (th, tw):
-            return img
-        if h < th or w < tw:
-            raise ValueError(f"RandomCrop: a part of {list(self.size)} is larger than the image, {[h, w]}")
-        return crop(img, random.randint(0, h - th), random.randint(0, w - tw), th, tw)
-
-
-class Pad(BaseTransform):
-    """An image with a border."""
-
-    def __init__(self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Any = None) -> None:
-        if not isinstance(padding, (numbers.Number, list, tuple)):
-            raise AssertionError(f"Pad: padding must be a number, or two or four of them, got {type(padding).__name__}")
-        if isinstance(padding, Sequence) and len(padding) not in (2, 4):
-            raise ValueError(f"Pad: padding must be a number, or two or four of them, got {len(padding)}")
-        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise AssertionError(f"Pad: padding_mode must be constant, edge, reflect or symmetric, got {padding_mode!r}")
-        super().__init__(keys)
-        self.padding = list(padding) if isinstance(padding, tuple) else padding
-        self.fill, self.padding_mode = fill, padding_mode
-
-    def _apply_image(self, img: Any) -> Any:
-        return pad(img, self.padding, self.fill, self.padding_mode)
-
-
 def _angles(name: str, value: Any) -> tuple[float, float]:
     if isinstance(value, numbers.Number):
         if value < 0:  # type: ignore[operator]
             raise ValueError(f"{name}: wanted a number that is not negative, got {value}")
         return (-value, value)  # type: ignore[operator,return-value]
     return tuple(value)  # type: ignore[return-value]
-
-
-class RandomAffine(BaseTransform):
-    """An image turned, shifted, scaled and sheared by chance."""
-
-    def __init__(
-        self, degrees: Any, translate: Any = None, scale: Any = None, shear: Any = None, interpolation: str = "nearest",
-        fill: Any = 0, center: Any = None, keys: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(keys)
-        self.degrees = _angles("RandomAffine", degrees)
-        if translate is not None and not all(0.0 <= t <= 1.0 for t in translate):
-            raise ValueError(f"RandomAffine: a shift is a part of the image in [0, 1], got {translate}")
-        if scale is not None and not all(s > 0 for s in scale):
-            raise ValueError(f"RandomAffine: scales must be positive, got {scale}")
-        self.translate, self.scale = translate, scale
-        self.shear = None if shear is None else _angles("RandomAffine", shear)
-        self.interpolation, self.fill, self.center = interpolation, fill, center
-
-    def _apply_image(self, img: Any) -> Any:
-        h, w = F._size_of(img)
-        angle = random.uniform(*self.degrees)
-        shift = [0, 0]
-        if self.translate is not None:
-            shift = [round(random.uniform(-t * n, t * n)) for t, n in zip(self.translate, (w, h))]
-        scale = 1.0 if self.scale is None else random.uniform(*self.scale)
-        shear = [0.0, 0.0]
-        if self.shear is not None:
-            ends = self.shear
-            shear = [random.uniform(*ends[:2]), random.uniform(*ends[2:]) if len(ends) == 4 else 0.0]
-        return affine(img, angle, shift, scale, shear, self.interpolation, self.fill, self.center)
-
-
-class RandomRotation(BaseTransform):
-    """An image turned by chance."""
-
-    def __init__(
-        self, degrees: Any, interpolation: str = "nearest", expand: bool = False, center: Any = None, fill: Any = 0,
-        keys: Any = None,
-    ) -> None:  # fmt: skip
-        self.degrees = _angles("RandomRotation", degrees)
-        if len(self.degrees) != 2:
-            raise ValueError(f"RandomRotation: wanted a number of degrees or two of them, got {degrees!r}")
-        super().__init__(keys)
-        self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
-
-    def _get_param(self, degrees: Any) -> float:
-        return random.uniform(*degrees)
-
-    def _apply_image(self, img: Any) -> Any:
-        return rotate(img, self._get_param(self.degrees), self.interpolation, self.expand, self.center, self.fill)
 
 
 class RandomPerspective(BaseTransform):
@@ -373,26 +322,17 @@ class RandomPerspective(BaseTransform):
         """The corners, and where they are moved to."""
         dx, dy = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
         corners = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
-        moved = [[x + (1 if x == 0 else -1) * random.randint(0, dx), y + (1 if y == 0 else -1) * random.randint(0, dy)]
-                 for x, y in corners]  # fmt: skip
-        return corners, moved
+
+        def moved(at: int, size: int, by: int) -> int:
+            return int(random.uniform(0, by + 1) if at == 0 else random.uniform(size - by - 1, size))
+
+        return corners, [[moved(x, width, dx), moved(y, height, dy)] for x, y in corners]
 
     def _apply_image(self, img: Any) -> Any:
         if random.random() >= self.prob:
             return img
         h, w = F._size_of(img)
         return perspective(img, *self.get_params(w, h, self.distortion_scale), self.interpolation, self.fill)
-
-
-class Grayscale(BaseTransform):
-    """An image in grey."""
-
-    def __init__(self, num_output_channels: int = 1, keys: Any = None) -> None:
-        super().__init__(keys)
-        self.num_output_channels = num_output_channels
-
-    def _apply_image(self, img: Any) -> Any:
-        return to_grayscale(img, self.num_output_channels)
 
 
 class RandomErasing(BaseTransform):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._api import FUNCTIONS as F
+from ... import _shape
 from ..._api import attributes as _attributes
 from ..._tensor import Tensor, from_array
 from ...nn import functional as layers
@@ -78,14 +78,14 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Any:
 def hflip(img: Any) -> Any:
     """The image mirrored from left to right."""
     if isinstance(_checked("hflip", img), Tensor):
-        return F["flip"](img, [-1])
+        return _shape.flip(img, [-1])
     return _by_array("hflip", img, lambda a: a[:, ::-1])
 
 
 def vflip(img: Any) -> Any:
     """The image upside down."""
     if isinstance(_checked("vflip", img), Tensor):
-        return F["flip"](img, [-2])
+        return _shape.flip(img, [-2])
     return _by_array("vflip", img, lambda a: a[::-1])
 
 
@@ -117,9 +117,9 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     if _is_pil(img):
         return img.resize((w, h), _MODES[interpolation])
     if isinstance(img, Tensor):
-        x = F["unsqueeze"](img, 0) if img.ndim == 3 else img
+        x = _shape.unsqueeze(img, 0) if img.ndim == 3 else img
         x = _interpolated(x, h, w, interpolation)
-        return F["squeeze"](x, 0) if img.ndim == 3 else x
+        return _shape.squeeze(x, 0) if img.ndim == 3 else x
 
     def resized(a: Array) -> Array:
         x = from_array(np.moveaxis(a, -1, 0)[None].astype(np.float32))
@@ -239,9 +239,13 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
-    """The image blended with its mean grey."""
+    """The image blended with its mean grey; an array with the grey 74, as there."""
     _not_negative("adjust_contrast", contrast_factor)
-    return _by_array("adjust_contrast", img, lambda a: _blended(a, _gray(a).mean(), contrast_factor))
+    if _is_pil(img):
+        mean = float(int(np.asarray(img.convert("L")).mean() + 0.5))
+        return _by_array("adjust_contrast", img, lambda a: _blended(a, mean, contrast_factor))
+    of_tensor = isinstance(img, Tensor)
+    return _by_array("adjust_contrast", img, lambda a: _blended(a, _gray(a).mean() if of_tensor else 74.0, contrast_factor))
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
@@ -304,12 +308,24 @@ def _sampled(a: Array, x: Array, y: Array, interpolation: str, fill: Any) -> Arr
 def _warped(op: str, img: Any, matrix: Sequence[float], size: tuple[int, int] | None, interpolation: str, fill: Any) -> Any:
     """The image at the positions that a projective map of eight numbers makes of those of the result."""
     a0, a1, a2, b0, b1, b2, c0, c1 = matrix
+    if _is_pil(img):
+        from PIL import Image
+
+        resample = {"nearest": 0, "bilinear": 2, "bicubic": 3}[interpolation]
+        fill = (fill,) * 3 if isinstance(fill, int) and len(img.getbands()) == 3 else fill
+        h, w = size or _size_of(img)
+        how = Image.Transform.AFFINE if (c0, c1) == (0.0, 0.0) else Image.Transform.PERSPECTIVE
+        return img.transform((w, h), how, matrix, resample, fillcolor=fill)
 
     def made(a: Array) -> Array:
         h, w = size or a.shape[:2]
         y, x = np.mgrid[:h, :w] + 0.5
         below = c0 * x + c1 * y + 1
-        return _sampled(a, (a0 * x + a1 * y + a2) / below - 0.5, (b0 * x + b1 * y + b2) / below - 0.5, interpolation, fill)
+        places = (a0 * x + a1 * y + a2) / below - 0.5, (b0 * x + b1 * y + b2) / below - 0.5
+        if interpolation != "bilinear" or not isinstance(img, Tensor):
+            return _sampled(a, *places, interpolation, fill)
+        inside = _sampled(np.ones_like(a[..., :1]), *places, interpolation, 0)  # at the rim it counts twice there
+        return _sampled(a, *places, interpolation, 0) * inside + (1 - inside) * np.asarray(fill, a.dtype)
 
     return _by_array(op, img, made)
 

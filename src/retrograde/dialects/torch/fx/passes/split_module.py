@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import Graph
+from ..graph import Graph, _get_attr
 from ..graph_module import GraphModule
 from ..node import Node, map_arg
 
@@ -62,16 +63,12 @@ def split_module(
         if len(results) == 1:
             outer[results[0]] = call
         else:
-            import operator
-
             for i, n in enumerate(results):
                 outer[n] = whole.call_function(operator.getitem, (call, i))
     last = m.graph.output_node()
     for x in last.all_input_nodes:
         if x.op == "get_attr":
             outer[x] = whole.node_copy(x)
-            from ..graph_module import _get_attr
-
             attributes[x.target] = _get_attr(m, x.target)
     whole.output(map_arg(last.args[0], outer.__getitem__), last.type)
     return GraphModule(attributes, whole)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ....._state import state
-from .....core.unwrap import bare
+from .....core.unwrap import bare, concrete
 from .....core.value import LevelArray, Value, dtype_of, shape_of
 from .....ops import activation as act
 from .....ops import elementwise as ew
@@ -16,10 +15,12 @@ from .....ops import structural as st
 from .....ops.comparison import less_equal
 from .....tape import inplace as _inplace
 from ...._shared.registry import defined
-from ..._api import FUNCTIONS, METHODS, api
+from ..._api import FUNCTIONS, api
 from ..._arithmetic import sub
 from ..._elementwise import FLOATING, single, tensor_argument, unary
 from ..._graph_nodes import NAMES, show_as
+from ..._tensor import beside
+from ..._unary import absolute, sigmoid, tanh  # noqa: F401 - sigmoid and tanh are offered as they are
 from ...random import stream_of
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -39,8 +40,6 @@ def _written(name: str, x: Any, inplace: bool, compute: Callable[[Any], Any]) ->
 
 # ------------------------------------------------------------------------------------------ sigmoid and its kin
 
-sigmoid = METHODS["sigmoid"]
-tanh = METHODS["tanh"]
 logsigmoid = unary("log_sigmoid", act.log_sigmoid, FLOATING)
 _silu = unary("silu", act.silu, "xx..")
 _mish = unary("mish", act.mish, FLOATING)
@@ -73,7 +72,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
 
 def softsign(input: Any) -> Any:
     """x / (1 + |x|), elementwise."""
-    return METHODS["__truediv__"](input, METHODS["abs"](tensor_argument("softsign", input)) + 1)
+    return input / (absolute(tensor_argument("softsign", input)) + 1)
 
 
 def tanhshrink(input: Any) -> Any:
@@ -175,7 +174,7 @@ def prelu(input: Any, weight: Any) -> Any:
     if dtype_of(weight) != dtype_of(input):
         raise RuntimeError(f"prelu: input has dtype {input.dtype}, weight {weight.dtype}; both must have the same")
     x = single("prelu", input, FLOATING)
-    shape, size = shape_of(x), int(np.prod(shape_of(weight), dtype=np.int64))
+    shape, size = shape_of(x), math.prod(shape_of(weight))
     if size != 1:
         if len(shape_of(weight)) != 1:
             raise RuntimeError(f"prelu: the weight must be a scalar or a vector, got shape {list(shape_of(weight))}")
@@ -210,7 +209,8 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         array = bare(x)
         if isinstance(array, LevelArray) or any(level.batch_size is not None for level in state.levels):
             raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of each entry of the batch")
-        out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(less_equal(array, 0), lower, upper, dtype_of(x)))
+        negative = concrete("rrelu", less_equal(array, 0))
+        out = ew.multiply(x, beside(stream_of("rrelu", None).rrelu_slopes(negative, lower, upper, dtype_of(x)), x))
     return show_as(out, "RreluWithNoiseBackward0")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .....core.unwrap import unrecorded
 from .....core.value import shape_of
 from .....learn.layers import attention as layers
-from ..._api import METHODS
+from ... import _joining, _shape
 from ..._autocast import state as autocast
 from ..._creation import zeros
 from ..._elementwise import tensor_argument
@@ -46,8 +46,8 @@ def scaled_dot_product_attention(
     q_shape, k_shape = tuple(shape_of(query)), tuple(shape_of(key))
     if enable_gqa and q_shape[-3] != k_shape[-3]:
         times = q_shape[-3] // k_shape[-3]
-        key = METHODS["repeat_interleave"](key, times, -3)
-        value = METHODS["repeat_interleave"](value, times, -3)
+        key = _shape.repeat_interleave(key, times, -3)
+        value = _shape.repeat_interleave(value, times, -3)
     simple = attn_mask is None and not dropout_p and len(q_shape) == 4 and q_shape[-1] == shape_of(value)[-1]
     mask = attn_mask
 
@@ -74,7 +74,7 @@ def _canonical(mask: Any, name: str, other: Any, other_name: str, like: Any, che
         warnings.warn(f"{name} and {other_name} should have one dtype", stacklevel=3)
     if mask.is_floating_point():
         return mask
-    return zeros(tuple(shape_of(mask)), dtype=like.dtype).masked_fill_(mask, -_INF)
+    return zeros(tuple(shape_of(mask)), dtype=like.dtype, device=like.device).masked_fill_(mask, -_INF)
 
 
 def _projected(query: Any, key: Any, value: Any, weight: Any, bias: Any) -> Any:
@@ -142,11 +142,10 @@ def plain_self_attention(
 
 def multi_head_attention_forward(
     query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
-    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
-    training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
-    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None,
-    v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
-    is_causal: bool = False,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any, training:
+    bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any =
+    None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Attention of several heads between (L, N, E), (S, N, Ek) and (S, N, Ev), also without N (Vaswani et al., 2017).
 
@@ -217,7 +216,8 @@ def multi_head_attention_forward(
     v = v.view(shape_of(v)[0], batch * num_heads, head).transpose(0, 1) if static_v is None else static_v
     if add_zero_attn:
         blank = (batch * num_heads, 1, head)
-        k, v = _joined(k, zeros(blank, dtype=k.dtype), 1), _joined(v, zeros(blank, dtype=v.dtype), 1)
+        k = _joined(k, zeros(blank, dtype=k.dtype, device=k.device), 1)
+        v = _joined(v, zeros(blank, dtype=v.dtype, device=v.device), 1)
         attn_mask, key_padding_mask = _widened(attn_mask), _widened(key_padding_mask)
     source = shape_of(k)[1]
     if key_padding_mask is not None:
@@ -263,9 +263,7 @@ def multi_head_attention_forward(
 
 
 def _joined(x: Any, y: Any, dim: int) -> Any:
-    from ..._api import FUNCTIONS
-
-    return FUNCTIONS["cat"]([x, y], dim)
+    return _joining.cat([x, y], dim)
 
 
 def _widened(mask: Any) -> Any:

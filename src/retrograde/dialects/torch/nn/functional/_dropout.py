@@ -11,7 +11,8 @@ from .....learn.layers import dropout as layers
 from .....ops import dropout as dr
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, api
-from ..._dtype import FROM_NUMPY
+from ..._creation import ones_like
+from ..._dtype import FROM_NUMPY, bool_
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._tensor import Tensor
@@ -44,7 +45,7 @@ def _kept(op: str, x: Any, p: float, features: bool) -> Any:
     shape = tuple(shape_of(x))
     if len(shape) < 2:
         raise RuntimeError(f"{op}: channels are dropped along dimension 1, which a tensor of shape {shape} has not")
-    return drawn(op, (*shape[:2], *(1,) * (len(shape) - 2)), lambda s: stream.dropout_keep(s, p))
+    return drawn(op, (*shape[:2], *(1,) * (len(shape) - 2)), lambda s: stream.dropout_keep(s, p), device=x.device)
 
 
 def _drop(
@@ -153,7 +154,6 @@ def native_dropout(input: Any, p: float, train: bool | None) -> Any:
     x = tensor_argument("native_dropout", input)
     p = _check_rate("native_dropout", p, RuntimeError)
     if train is False or 0 in shape_of(x):
-        return dr.dropout(x, FUNCTIONS["ones_like"](x, dtype=FUNCTIONS["tensor"](True).dtype), scale=1.0), FUNCTIONS[
-            "ones_like"](x, dtype=FUNCTIONS["tensor"](True).dtype)  # fmt: skip
+        return dr.dropout(x, ones_like(x, dtype=bool_), scale=1.0), ones_like(x, dtype=bool_)
     keep = _kept("native_dropout", x, p, False)
     return show_as(layers.dropped(x, keep, p), "NativeDropoutBackward0"), keep

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ....._state import state
+from ....._state import OBSERVERS, state
+from .....core.arrays import on_host
 from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers.embedding import one_hot_rows, renormalise
 from .....ops import comparison as cp
 from .....ops import contraction as ct
 from .....ops import indexing as ix
+from .....ops import loss_classes as lc
 from .....ops import reduction as rd
 from .....ops import scatter_reduce as sr
 from .....ops import selection as sel
@@ -24,9 +26,10 @@ from ..._api import api
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import INDEX_DTYPES
+from ..._indexing import INDEX_DTYPES, same_device
 from ..._matmul import bilinear
-from ..._tensor import Tensor, from_array
+from ..._size import only_on_cpu
+from ..._tensor import Tensor, beside, from_array
 
 __all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
 
@@ -119,6 +122,9 @@ def embedding(
     dense where it is recorded itself, and in transforms). Raises IndexError for an index out of range.
     """
     given = _indices("embedding", input)
+    same_device("embedding", weight, input)
+    if sparse:
+        only_on_cpu("embedding(sparse=True)", weight.device)
     shape = shape_of(weight)
     if len(shape) != 2:
         raise RuntimeError(f"embedding: the weight must be a matrix, got shape {list(shape)}")
@@ -170,9 +176,9 @@ def _largest_of_bags(rows: Any, bags: np.ndarray, count: int) -> Any:
     """The maxima of `count` bags of rows (n, d), of which each belongs to one; zeros for an empty bag. The gradient goes to the
     first of equal ones, and nan is larger than any number."""
     n, d = shape_of(rows)
-    zeros = np.zeros((count, d), dtype_of(rows))
+    zeros = beside(np.zeros((count, d), dtype_of(rows)), rows)
     if not n:
-        return rows.new_tensor(zeros)
+        return zeros
     places, numbers = np.broadcast_to(bags[:, None], (n, d)), np.broadcast_to(np.arange(n)[:, None], (n, d))
     held = rows.detach()
     most = sr.scatter_reduce(zeros, places, held, axis=0, reduce="amax", include_self=False, x_ties=False)
@@ -211,6 +217,9 @@ def embedding_bag(
             )
     if mode == "max" and scale_grad_by_freq:
         raise ValueError(f"{op}: scale_grad_by_freq does not go with mode='max'")
+    same_device(op, weight, input)
+    if sparse:
+        only_on_cpu("embedding_bag(sparse=True)", weight.device)
     indices, bags, count = _bags(op, input, offsets, include_last_offset)
     n, d = tuple(shape_of(weight))
     padding = _padding(op, padding_idx, n)
@@ -237,7 +246,7 @@ def embedding_bag(
             out = ix.take_add(rows, bags, shape=(count, d), axis=0)
         if mode == "mean":
             sizes = np.maximum(np.bincount(bags, minlength=count), 1).astype(dtype_of(weight))
-            out = out / from_array(sizes[:, None])
+            out = out / beside(sizes[:, None], weight)
     return show_as(out, "EmbeddingBagBackward0")
 
 
@@ -245,10 +254,12 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """For each integer a vector of zeros with a one in its place; as long as needed unless `num_classes` says."""
     if dtype_of(tensor_argument("one_hot", tensor)) != np.int64:
         raise RuntimeError(f"one_hot: wanted int64, got {FROM_NUMPY[dtype_of(tensor)]}; use long()")
-    if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap: nothing depends on values
+    if type(tensor._a) is not _ndarray and num_classes < 0 and not on_host(tensor):
+        num_classes = int(tensor.max().item()) + 1  # type: ignore[attr-defined]
+    if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap, on a device: nothing depends on values
         classes = np.arange(num_classes)
         spread = st.reshape(tensor, shape=(*tuple(shape_of(tensor)), 1))
-        return (spread == from_array(classes)).long()  # type: ignore[attr-defined]
+        return (spread == beside(classes, tensor)).long()  # type: ignore[attr-defined]
     labels = concrete("one_hot", tensor)
     if labels.size == 0:
         if num_classes <= 0:
@@ -262,4 +273,6 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError(f"one_hot: num_classes must be positive, or -1, got {num_classes}")
     elif labels.max() >= num_classes:
         raise RuntimeError(f"one_hot: label {int(labels.max())} is no class among {num_classes}")
+    if OBSERVERS:  # who looks sees which labels they are made of
+        return lc.one_hot(tensor, classes=num_classes, dtype=np.dtype(np.int64))
     return from_array(one_hot_rows(labels, num_classes, np.int64))

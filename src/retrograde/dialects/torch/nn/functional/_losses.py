@@ -20,7 +20,7 @@ from .....ops.comparison import equal, not_equal
 from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
 from .....ops.structural import broadcast_to, cast
 from ...._shared.losses import Losses, one_shape, variance
-from ..._api import METHODS
+from ... import _binary
 from ..._dtype import FROM_NUMPY, promote_types
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
@@ -291,7 +291,7 @@ def margin_ranking_loss(
         )
     d = result_dtype(x, target)
     if d.category < 2:  # whole numbers are subtracted and multiplied as such
-        return reduced(METHODS["clamp_min"](-target * (x - y) + float(margin), 0), reduction)
+        return reduced(_binary.clamp_min(-target * (x - y) + float(margin), 0), reduction)
     x, y, target = (to_dtype(t, d) for t in (x, y, target))
     return reduced(_shown(formulas.margin_ranking(x, y, target, margin)), reduction)
 

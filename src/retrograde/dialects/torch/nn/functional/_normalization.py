@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .....core.value import Value, dtype_of, make, shape_of
+from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import normalization as layers
 from .....ops import normalization as nm
 from .....ops.structural import cast
-from ..._api import METHODS, api, write_out
+from ... import _binary, _conversion, _reductions, _shape, _statistics
+from ..._api import api, write_out
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
@@ -21,7 +22,7 @@ from ..._graph_nodes import NAMES, show_as
 from ..._memory import in_format_of
 from ..._promote import floated
 from ..._shape import reshaped
-from ..._tensor import Tensor
+from ..._tensor import beside
 from ._sizes import check_kind
 
 NAMES.update(
@@ -61,8 +62,8 @@ def _batch_norm(
     """The result and, with `stats`, mean and one over the deviation; moves the running statistics in training."""
     shape = tuple(shape_of(tensor_argument(op, x)))
     if shape == (0,):  # what PyTorch gives for it, with no channels to speak of
-        empty = make(Tensor, np.zeros((0,), dtype_of(x)))
-        return METHODS["clone"](x), empty, empty
+        empty = beside(np.zeros((0,), dtype_of(x)), x)
+        return _conversion.clone(x), empty, empty
     _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     weight, bias = _same_dtype(x, weight, bias)
     if (running_mean is None) != (running_var is None):
@@ -74,7 +75,7 @@ def _batch_norm(
         x, weight, bias, running, training=training, share=momentum, eps=eps, stats=stats
     )
     if stats and not training:
-        mean = scale = make(Tensor, np.zeros((0,), dtype_of(x)))
+        mean = scale = beside(np.zeros((0,), dtype_of(x)), x)
     return out, mean, scale
 
 
@@ -98,7 +99,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
             raise IndexError(f"batch_norm: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
         if shape != (0,) and math.prod(shape) == shape[1]:
             raise ValueError(
-                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
+                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}; give more rows "
+                "(of data in batches, drop_last=True leaves out a last one of one), or call eval() on the network first"
             )
     found = _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)
     return in_format_of(input, found[0])
@@ -174,10 +176,10 @@ def _instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runnin
     n = shape[0]
 
     def repeated(v: Any) -> Any:
-        return None if v is None else METHODS["repeat"](v, n)
+        return None if v is None else _shape.repeat(v, n)
 
     means, variances = repeated(running_mean), repeated(running_var)
-    merged = METHODS["reshape"](x, (1, n * channels, *shape[2:]))
+    merged = _shape.reshape(x, (1, n * channels, *shape[2:]))
     out = _batch_norm(
         op, merged, means, variances, repeated(weight), repeated(bias), use_input_stats, momentum, eps
     )[0]
@@ -185,7 +187,7 @@ def _instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runnin
         with no_grad():
             for running, fresh in ((running_mean, means), (running_var, variances)):
                 if running is not None:
-                    running.copy_(METHODS["mean"](fresh.view(n, channels), 0))
+                    running.copy_(_reductions.mean(fresh.view(n, channels), 0))
     return reshaped(out, shape, "ViewBackward0")
 
 
@@ -256,7 +258,7 @@ def _torch_layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bia
 def _kept_axes(stats: Any, x: Any, normalized_shape: Sequence[int]) -> Any:
     """Statistics with the normalised axes as axes of length 1."""
     count = len(normalized_shape)
-    return METHODS["reshape"](stats.detach(), (*tuple(shape_of(x))[:-count], *(1,) * count))
+    return _shape.reshape(stats.detach(), (*tuple(shape_of(x))[:-count], *(1,) * count))
 
 
 @api(method=False)
@@ -342,6 +344,6 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """x / max(p-norm of x along `dim`, eps)."""
     x = tensor_argument("normalize", input)
-    size = METHODS["clamp_min"](METHODS["norm"](x, p, dim, keepdim=True), eps)
-    result = x / METHODS["expand_as"](size, x)
+    size = _binary.clamp_min(_statistics.norm_method(x, p, dim, keepdim=True), eps)
+    result = x / _shape.expand_as(size, x)
     return result if out is None else write_out("normalize", result, out)

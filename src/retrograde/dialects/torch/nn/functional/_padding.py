@@ -27,7 +27,7 @@ def _widths(op: str, pad: Any, n: int) -> tuple[tuple[int, int], ...]:
 
 
 @api("constant_pad_nd", method=False)
-def _constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
+def constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     """The tensor surrounded by a number; negative widths take elements away."""
     shape = tuple(shape_of(input))
     widths = _widths("pad", pad, len(shape))
@@ -46,7 +46,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
     mode: "constant" (`value`), "reflect", "replicate" or "circular". Raises RuntimeError for widths that do not fit.
     """
     if mode == "constant":
-        return _constant_pad(input, pad, value)
+        return constant_pad(input, pad, value)
     if mode not in mp.MODES:
         raise NotImplementedError(f"pad: mode must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}")
     if value is not None and value != 0:

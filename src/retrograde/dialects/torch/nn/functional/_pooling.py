@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import windows
 from ...._shared.registry import defined
 from ...._shared.spatial import of_axes
-from ..._api import FUNCTIONS, METHODS, api
+from ... import _arithmetic, _reductions, _unary, random
+from ..._api import FUNCTIONS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._memory import in_format_of
+from ..._tensor import beside
+from . import _activations
 from ._sizes import check_kind, per_axis, planned
 
 
@@ -212,7 +216,7 @@ def _adaptive_avg(op: str, axes: int) -> Any:
     def pool(input: Any, output_size: Any) -> Any:
         parts = _parts(op, input, axes, output_size)
         if axes > 1 and parts == (1,) * axes:
-            return METHODS["mean"](input, tuple(range(-axes, 0)), True)
+            return _reductions.mean(input, tuple(range(-axes, 0)), True)
         return _shown(input, windows.adaptive_avg_pool(input, parts), axes)
 
     return pool
@@ -232,11 +236,11 @@ def _lp_pool(op: str, axes: int) -> Any:
 
     def pool(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
         if norm_type == math.inf:
-            return largest(METHODS["abs"](input), kernel_size, stride, 0, 1, ceil_mode)
+            return largest(_unary.absolute(input), kernel_size, stride, 0, 1, ceil_mode)
         kernel = per_axis(op, "kernel_size", kernel_size, axes)
-        mean = average(METHODS["pow"](input, norm_type), kernel, stride, 0, ceil_mode)
-        power = METHODS["relu"](METHODS["abs"](mean)) * METHODS["sign"](mean) * math.prod(kernel)
-        return METHODS["pow"](power, 1.0 / norm_type)
+        mean = average(_arithmetic.pow(input, norm_type), kernel, stride, 0, ceil_mode)
+        power = _activations.relu(_unary.absolute(mean)) * _unary.sign(mean) * math.prod(kernel)
+        return _arithmetic.pow(power, 1.0 / norm_type)
 
     return pool
 
@@ -262,12 +266,13 @@ def _fractional(op: str, axes: int) -> Any:
                 raise RuntimeError(f"{op}: {m} windows of {k} elements do not fit an axis of {n}")
         lead = tuple(shape_of(input))[:-axes]
         if _random_samples is None:
-            _random_samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
+            _random_samples = random.rand(*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
         planes, given = (lead if len(lead) == 2 else (1, *lead)), tuple(shape_of(_random_samples))
         if len(given) != 3 or given[0] < planes[0] or given[1:] != (planes[1], axes):
             raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
         # In two dimensions the samples come in the order width, height, in three in the order of the axes.
-        draws = np.asarray(_random_samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
+        draws = concrete(op, _random_samples)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
+        draws = draws if type(input._a) is np.ndarray else beside(np.ascontiguousarray(draws), input)
         values, places = windows.fractional_max_pool(input, draws, kernel, parts)
         return (values, places) if return_indices else values
 

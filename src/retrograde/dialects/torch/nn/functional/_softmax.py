@@ -12,7 +12,8 @@ from .....core.value import Value, dtype_of, shape_of
 from .....ops import softmax as sm
 from .....ops.elementwise import negative
 from ...._shared.registry import defined
-from ..._api import METHODS, api
+from ... import _creation, _gather, _reductions, _unary, random
+from ..._api import api, in_place
 from ..._axes import axis_of, numpy_names
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
@@ -106,10 +107,10 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     x = tensor_argument("gumbel_softmax", logits)
     if eps != 1e-10:
         warnings.warn("gumbel_softmax: eps has no effect", stacklevel=2)
-    noise = -METHODS["log"](METHODS["exponential_"](METHODS["new_empty"](x, tuple(shape_of(x)))))
+    noise = -_unary.log(random.exponential_(_creation.new_empty(x, tuple(shape_of(x)))))
     soft = along("gumbel_softmax", (x + noise) / tau, dim, None, sm.softmax)
     if not hard:
         return soft
-    index = METHODS["max"](soft.detach(), dim, keepdim=True)[1]
-    one_hot = METHODS["scatter_"](METHODS["new_zeros"](x, tuple(shape_of(x))), dim, index, 1.0)
+    index = _reductions.max(soft.detach(), dim, keepdim=True)[1]
+    one_hot = in_place(_gather.scatter)(_creation.new_zeros(x, tuple(shape_of(x))), dim, index, 1.0)
     return one_hot - soft.detach() + soft

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from typing import Any
 
 from .....tape.hooks import Handle
-from ...._shared.module_hooks import BackwardHooks, register
+from ...._shared.module_hooks import BackwardHooks, after_forward, before_forward, register
 from ..._tensor import Tensor
 
 GLOBAL: OrderedDict[int, tuple[str, Any]] = OrderedDict()
@@ -35,17 +35,8 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         (key, hook) for key, hook in forward if key in _GLOBAL_ALWAYS or key in module._forward_hooks_always_called
     ]
     try:
-        for key, hook in _of(FORWARD_PRE, module._forward_pre_hooks):
-            if key in module._forward_pre_hooks_with_kwargs:
-                result = hook(module, args, kwargs)
-                if result is not None:
-                    if not (isinstance(result, tuple) and len(result) == 2):
-                        raise RuntimeError("a forward pre-hook with kwargs must return None or a pair (args, kwargs)")
-                    args, kwargs = result
-            else:
-                result = hook(module, args)
-                if result is not None:
-                    args = result if isinstance(result, tuple) else (result,)
+        first = _of(FORWARD_PRE, module._forward_pre_hooks)
+        args, kwargs = before_forward(module, first, module._forward_pre_hooks_with_kwargs, args, kwargs)
         pre = [hook for _, hook in _of(BACKWARD_PRE, module._backward_pre_hooks)]
         post = [hook for _, hook in _of(BACKWARD, module._backward_hooks)]
         backward = BackwardHooks(module, pre, post, tuples_only=True) if pre or post else None
@@ -60,14 +51,13 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for key, hook in forward:
             if (key, hook) in always:  # it is called once, even if it raises
                 always.remove((key, hook))
-            result = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
-            if result is not None:
-                output = result
+            found = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
+            output = output if found is None else found
         return output if backward is None else _with_output(backward, output)
     except BaseException:
         for key, hook in always:
             try:
-                hook(module, args, kwargs, None) if key in named else hook(module, args, None)
+                after_forward(module, hook, key in named, args, kwargs, None)
             except Exception as error:  # what the module raised is what the caller is to see
                 warnings.warn(f"a forward hook that is always called raised {error!r} after the module had failed", stacklevel=2)
         raise

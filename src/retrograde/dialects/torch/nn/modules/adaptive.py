@@ -8,7 +8,7 @@ from typing import Any
 
 from .....core.unwrap import concrete
 from .....learn.losses import adaptive_logs
-from ..._api import FUNCTIONS
+from ... import _joining
 from ..._tensor import Tensor
 from .. import functional as F
 from .container import ModuleList, Sequential
@@ -92,7 +92,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for i in range(self.n_clusters):
             cluster = F.log_softmax(self.tail[i](input), dim=1)
             parts.append(cluster + head[:, self.shortlist_size + i].unsqueeze(1))
-        return FUNCTIONS["cat"](parts, 1)
+        return _joining.cat(parts, 1)
 
     def log_prob(self, input: Tensor) -> Tensor:
         """The log probabilities (N, n_classes) of all classes."""

@@ -19,8 +19,8 @@ from ..parameter import Parameter
 from .module import Module
 
 
-def _count() -> Tensor:
-    return from_array(np.array(0, np.int64))
+def _count(device: Any) -> Tensor:
+    return from_array(np.array(0, np.int64), device=device)
 
 
 class _NormBase(Module):
@@ -44,7 +44,7 @@ class _NormBase(Module):
         self.register_parameter("bias", Parameter(empty(num_features, **where)) if affine and bias else None)
         self.register_buffer("running_mean", zeros(num_features, **where) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **where) if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", _count() if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", _count(device) if track_running_stats else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -76,7 +76,7 @@ class _NormBase(Module):
             # State dicts of old versions have no count of batches.
             key = prefix + "num_batches_tracked"
             if key not in state_dict:
-                state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else _count()
+                state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else _count("cpu")
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
@@ -113,12 +113,18 @@ class _BatchNorm(_NormBase):
         return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
 
+def _fitting(input: Tensor) -> str:
+    """Which of the layers takes such an input."""
+    which = {2: "1d", 3: "1d", 4: "2d", 5: "3d"}.get(input.ndim)
+    return f"; BatchNorm{which} takes such an input" if which else "; the batch is the first axis, the channels the second"
+
+
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (N, C) or (N, C, L) (Ioffe and Szegedy, 2015)."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (2, 3):
-            raise ValueError(f"BatchNorm1d: wanted 2 or 3 dimensions, got {input.ndim}")
+            raise ValueError(f"BatchNorm1d: wanted 2 or 3 dimensions, got {input.ndim}{_fitting(input)}")
 
 
 class BatchNorm2d(_BatchNorm):
@@ -126,7 +132,7 @@ class BatchNorm2d(_BatchNorm):
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 4:
-            raise ValueError(f"BatchNorm2d: wanted 4 dimensions, got {input.ndim}")
+            raise ValueError(f"BatchNorm2d: wanted 4 dimensions, got {input.ndim}{_fitting(input)}")
 
 
 class BatchNorm3d(_BatchNorm):
@@ -134,7 +140,7 @@ class BatchNorm3d(_BatchNorm):
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 5:
-            raise ValueError(f"BatchNorm3d: wanted 5 dimensions, got {input.ndim}")
+            raise ValueError(f"BatchNorm3d: wanted 5 dimensions, got {input.ndim}{_fitting(input)}")
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .....learn.containers import Listed, Named, position
+from .....learn.containers import Listed, Named, pairs, position
 from .....learn.modules import indented
 from ..._tensor import Tensor
 from ..parameter import Parameter
@@ -121,19 +121,8 @@ class ModuleDict(Named, Module):
 
     def update(self, modules: Any) -> None:
         """Add or replace modules from a mapping or an iterable of pairs; raises TypeError or ValueError for others."""
-        if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleDict.update: wanted a mapping or pairs, got {type(modules).__name__}")
-        if isinstance(modules, (OrderedDict, ModuleDict, Mapping)):
-            for key, module in modules.items():
-                self[key] = module
-            return
-        for i, pair in enumerate(modules):
-            if not isinstance(pair, Iterable):
-                raise TypeError(f"ModuleDict.update: entry {i} is no pair but {type(pair).__name__}")
-            pair = tuple(pair)
-            if len(pair) != 2:
-                raise ValueError(f"ModuleDict.update: entry {i} has {len(pair)} parts, wanted a name and a module")
-            self[pair[0]] = pair[1]
+        for key, module in pairs("ModuleDict.update", modules):
+            self[key] = module
 
 
 def _described(x: Any, of: Any) -> str:
@@ -307,23 +296,10 @@ class ParameterDict(Module):
 
     def update(self, parameters: Any) -> None:
         """Add or replace entries from a mapping or an iterable of pairs; raises TypeError or ValueError for others."""
-        if not isinstance(parameters, Iterable):
-            raise TypeError(f"ParameterDict.update: wanted a mapping or pairs, got {type(parameters).__name__}")
-        if isinstance(parameters, (OrderedDict, ParameterDict)):
-            pairs: Any = parameters.items()
-        elif isinstance(parameters, Mapping):
-            pairs = sorted(parameters.items())
-        else:
-            pairs = parameters
-        for i, pair in enumerate(pairs):
-            if not isinstance(pair, Iterable):
-                raise TypeError(f"ParameterDict.update: entry {i} is no pair but {type(pair).__name__}")
-            pair = tuple(pair)
-            if len(pair) != 2:
-                raise ValueError(
-                    f"ParameterDict.update: entry {i} has {len(pair)} parts, wanted a name and a parameter"
-                )
-            self[pair[0]] = pair[1]
+        found = pairs("ParameterDict.update", parameters)
+        ordered = not isinstance(parameters, Mapping) or isinstance(parameters, OrderedDict)
+        for key, value in found if ordered else sorted(found):
+            self[key] = value
 
     def extra_repr(self) -> str:
         """A line per entry."""

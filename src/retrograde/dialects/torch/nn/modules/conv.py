@@ -40,9 +40,15 @@ class _ConvNd(Module):
         if groups <= 0:
             raise ValueError(f"{name}: groups must be positive, got {groups}")
         if in_channels % groups:
-            raise ValueError(f"{name}: in_channels={in_channels} is not divisible by groups={groups}")
+            raise ValueError(
+                f"{name}: in_channels={in_channels} is not divisible by groups={groups}; groups must divide in_channels and "
+                "out_channels"
+            )
         if out_channels % groups:
-            raise ValueError(f"{name}: out_channels={out_channels} is not divisible by groups={groups}")
+            raise ValueError(
+                f"{name}: out_channels={out_channels} is not divisible by groups={groups}; groups must divide in_channels and "
+                "out_channels"
+            )
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise ValueError(f"{name}: padding must be 'same', 'valid', an int or a tuple, got {padding!r}")

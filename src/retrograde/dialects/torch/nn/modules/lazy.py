@@ -195,7 +195,7 @@ class _LazyNorm(LazyModuleMixin):
         if track_running_stats:
             self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
-            self.num_batches_tracked = from_array(np.array(0, np.int64))
+            self.num_batches_tracked = from_array(np.array(0, np.int64), device=device)
 
     def _known_size(self: Any) -> int:
         return self.num_features

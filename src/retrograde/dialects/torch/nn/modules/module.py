@@ -30,7 +30,7 @@ from ._module_hooks import (
     register_module_full_backward_pre_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
-)
+)  # fmt: skip
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _global_parameter_registration_hooks = hooks.REGISTRATION["parameter"]
@@ -160,12 +160,7 @@ class Module(tree.Tree):
 
     def get_submodule(self, target: str) -> Module:
         """The submodule at a dotted path; raises AttributeError where there is none."""
-        found: Any = self
-        for part in target.split(".") if target else ():
-            found = getattr(found, part)
-            if not isinstance(found, Module):
-                raise AttributeError(f"get_submodule: {part!r} in {target!r} is no Module")
-        return found
+        return tree.below(self, target)  # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put a module at a dotted path."""
@@ -285,32 +280,37 @@ class Module(tree.Tree):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Convert floating parameters and buffers to a dtype (and device); returns this module.
+        """Convert floating parameters and buffers to a dtype, and move all to a device; returns this module.
 
         The device "meta", where PyTorch drops the data, keeps it here: such a module serves as a template for
         `functional_call` either way.
         """
         from ..._dtype import as_dtype
         from ..._dtype import dtype as torch_dtype
-        from ..._size import check_device
+        from ..._size import CPU, check_device
 
-        wanted = as_dtype(kwargs.get("dtype"))
+        wanted, where = as_dtype(kwargs.get("dtype")), kwargs.get("device")
         for a in map(as_dtype, args):
             if isinstance(a, torch_dtype):
                 wanted = a
             elif isinstance(a, Tensor):
-                wanted = a.dtype
-            elif not isinstance(a, bool) and str(a) != "meta":
-                check_device("Module.to", a)
-        if str(kwargs.get("device")) != "meta":
-            check_device("Module.to", kwargs.get("device"))
-        if wanted is None:
-            return self
-        if wanted.category < 2:
+                wanted, where = a.dtype, a.device
+            elif not isinstance(a, bool) and a is not None:
+                where = a
+        if str(where) == "meta":
+            where = None
+        check_device("Module.to", where)
+        if wanted is not None and wanted.category < 2:
             raise TypeError(f"Module.to: only floating and complex dtypes are possible, got {wanted}")
-        if wanted.is_complex:
+        if wanted is not None and wanted.is_complex:
             warnings.warn("Module.to: few modules are meant for complex parameters", UserWarning, stacklevel=2)
-        return self._apply(lambda x: x.to(wanted) if x.dtype.category >= 2 else x)
+        if wanted is None and (where is None or (str(where) == "cpu" and all(x.device is CPU for x in self._all_tensors()))):
+            return self
+        return self._apply(lambda x: x.to(where, wanted if x.dtype.category >= 2 else None))
+
+    def _all_tensors(self) -> Iterator[Tensor]:
+        yield from self.parameters()
+        yield from self.buffers()
 
     def type(self, dst_type: Any) -> Module:
         """Convert all parameters and buffers to a dtype."""
@@ -333,15 +333,16 @@ class Module(tree.Tree):
         return self._apply(lambda x: x.bfloat16() if x.dtype.is_floating_point else x)
 
     def cpu(self) -> Module:
-        """This module: it is on the CPU."""
-        return self
+        """Move all parameters and buffers to the CPU; returns this module."""
+        return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Module:
-        """Raises AssertionError: the dialect computes on the CPU."""
+        """Move all parameters and buffers to a CUDA device; raises AssertionError where there is none."""
         from ..._size import check_device
 
-        check_device("Module.cuda", "cuda" if device is None else device)
-        return self
+        where = "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device
+        check_device("Module.cuda", where)
+        return self._apply(lambda x: x.cuda(where))
 
     def xpu(self, device: Any = None) -> Module:
         """Raises AssertionError: the dialect computes on the CPU."""
@@ -356,7 +357,7 @@ class Module(tree.Tree):
         from ..._size import check_device
 
         check_device("Module.to_empty", device)
-        return self._apply(empty_like, recurse)
+        return self._apply(lambda x: empty_like(x, device=device), recurse)
 
     def share_memory(self) -> Module:
         """This module, its parameters and buffers noted as shared: threads share their memory already."""

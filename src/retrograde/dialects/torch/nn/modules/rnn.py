@@ -11,6 +11,7 @@ import numpy as np
 
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
+from ...._shared.checks import check
 from ...._shared.layers import shown
 from ...._shared.registry import defined
 from ... import _autocast
@@ -58,12 +59,7 @@ class RNNBase(Module):
         for key, value in (("input_size", input_size), ("hidden_size", hidden_size)):
             if not isinstance(value, int):
                 raise TypeError(f"{name}: {key} must be an int, got {type(value).__name__}")
-        if hidden_size <= 0:
-            raise ValueError(f"{name}: hidden_size must be positive, got {hidden_size}")
-        if num_layers <= 0:
-            raise ValueError(f"{name}: num_layers must be positive, got {num_layers}")
-        if proj_size < 0:
-            raise ValueError(f"{name}: proj_size must be 0 or positive, got {proj_size}")
+        check(name, "hidden_size > 0; num_layers > 0; proj_size >= 0", locals())
         if proj_size >= hidden_size:
             raise ValueError(f"{name}: proj_size must be smaller than hidden_size, got {proj_size} and {hidden_size}")
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
@@ -158,7 +154,7 @@ class RNNBase(Module):
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{type(self).__name__}: the input's last axis must be the layer's input_size={self.input_size}, got "
-                f"{data.shape[-1]}"
+                f"{data.shape[-1]}; make the layer with input_size={data.shape[-1]}, or move the features to the last axis"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
         output, last = self._layers(data, sizes, hidden)
@@ -181,7 +177,7 @@ class RNNBase(Module):
         rows = self.num_layers * (2 if self.bidirectional else 1)
         widths = [self.proj_size or self.hidden_size] + ([self.hidden_size] if self.mode == "LSTM" else [])
         if hx is None:
-            return tuple(zeros(rows, batch, width, dtype=data.dtype) for width in widths)
+            return tuple(zeros(rows, batch, width, dtype=data.dtype, device=data.device) for width in widths)
         given = tuple(hx) if self.mode == "LSTM" else (hx,)
         if len(given) != len(widths):
             kind = IndexError if len(given) < len(widths) else RuntimeError
@@ -302,8 +298,7 @@ class RNN(RNNBase):
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
                  device: Any = None, dtype: Any = None) -> None:  # fmt: skip
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNN: nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
+        check("RNN", "nonlinearity in {tanh, relu}", locals())
         super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout,
                          bidirectional, 0, device, dtype)  # fmt: skip
         self.nonlinearity = nonlinearity
@@ -365,7 +360,7 @@ class RNNCellBase(Module):
         if not batched:
             input = input.unsqueeze(0)
         if states is None:
-            states = tuple(zeros(input.shape[0], self.hidden_size, dtype=input.dtype) for _ in range(count))
+            states = tuple(zeros(input.shape[0], self.hidden_size, dtype=input.dtype, device=input.device) for _ in range(count))
         else:
             for x in states:
                 if x.ndim not in (1, 2):

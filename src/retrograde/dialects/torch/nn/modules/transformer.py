@@ -37,15 +37,15 @@ def _get_clones(module: Module, n: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
-def _causal_mask(size: int, dtype: Any = None) -> Tensor:
-    return full((size, size), -math.inf, dtype=dtype).triu(1)
+def _causal_mask(size: int, dtype: Any = None, device: Any = None) -> Tensor:
+    return full((size, size), -math.inf, dtype=dtype, device=device).triu(1)
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int | None) -> bool:
     """Whether a mask is the causal one; None has it compared."""
     if is_causal is not None or mask is None or size is None:
         return bool(is_causal)
-    causal = _causal_mask(size, mask.dtype if mask.is_floating_point() else None)
+    causal = _causal_mask(size, mask.dtype if mask.is_floating_point() else None, mask.device)
     if tuple(mask.shape) != tuple(causal.shape):
         return False
     return bool((mask == (causal if mask.is_floating_point() else causal != 0)).all())
@@ -252,7 +252,7 @@ class Transformer(Module):
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """The causal mask (sz, sz): -inf above the diagonal, 0 elsewhere."""
         check_device("generate_square_subsequent_mask", device)
-        return _causal_mask(sz, dtype)
+        return _causal_mask(sz, dtype, device)
 
     def _reset_parameters(self) -> None:
         for p in self.parameters():

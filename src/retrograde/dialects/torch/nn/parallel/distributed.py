@@ -85,6 +85,10 @@ class DistributedDataParallel(Module, Joinable):
         parameters = [p for n, p in module.named_parameters() if p.requires_grad and n not in ignored]
         if not parameters:
             raise RuntimeError("DistributedDataParallel: no parameter of the module requires a gradient: there is none to share")
+        if (elsewhere := next((p.device for p in parameters if not p.is_cpu), None)) is not None:
+            raise NotImplementedError(
+                f"DistributedDataParallel: processes exchange what is on the CPU, and the module is on {elsewhere}; use cpu()"
+            )
         buffers = dict(module.named_buffers())
         self._buffers_shared = {n: b for n, b in buffers.items() if n not in ignored}
         every = [p for n, p in module.named_parameters() if n not in ignored]

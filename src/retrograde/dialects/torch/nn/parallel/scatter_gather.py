@@ -10,7 +10,7 @@ from ..._api import attributes
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> list[Any]:
     """The inputs for each device; raises RuntimeError for more than one."""
     if len(target_gpus) != 1:
-        raise RuntimeError(f"scatter: {len(target_gpus)} devices; retrograde's torch dialect computes on the CPU")
+        raise RuntimeError(f"scatter: {len(target_gpus)} devices; a module is computed on one")
     return [inputs]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .....learn.layers import reparametrise as layers
-from ..._api import FUNCTIONS
+from ... import _creation, _joining, random
 from ..._creation import eye
 from ..._tensor import Tensor
+from ...linalg import _top_level
 from ..modules.conv import _ConvTransposeNd
 from ..modules.module import Module
 from . import parametrize
@@ -24,7 +25,7 @@ def _linalg() -> Any:
 
 def _is_orthogonal(q: Tensor, eps: float) -> bool:
     n, k = q.shape[-2:]
-    identity = eye(k, dtype=q.dtype)
+    identity = eye(k, dtype=q.dtype, device=q.device)
     distance = _linalg().vector_norm(q.mH @ q - identity, float("inf"), dim=(-2, -1))
     return bool((distance < eps * max(n, k)).all())
 
@@ -55,12 +56,12 @@ class _Orthogonal(Module):
         if self.orthogonal_map in ("matrix_exp", "cayley"):
             X = X.tril()
             if n != k:
-                X = FUNCTIONS["cat"]([X, X.new_zeros(n, n - k).expand(*X.shape[:-2], -1, -1)], -1)
+                X = _joining.cat([X, X.new_zeros(n, n - k).expand(*X.shape[:-2], -1, -1)], -1)
             A = X - X.mH
             if self.orthogonal_map == "matrix_exp":
-                Q = FUNCTIONS["matrix_exp"](A)
+                Q = _top_level.matrix_exp(A)
             else:
-                identity = eye(n, dtype=A.dtype)
+                identity = eye(n, dtype=A.dtype, device=A.device)
                 Q = _linalg().solve(identity - A * 0.5, identity + A * 0.5)
             if n != k:
                 Q = Q[..., :k]
@@ -85,7 +86,7 @@ class _Orthogonal(Module):
         if not hasattr(self, "base"):
             if self.orthogonal_map in ("cayley", "matrix_exp"):
                 raise NotImplementedError("orthogonal: without trivialization only the householder map can be inverted")
-            A, tau = FUNCTIONS["geqrf"](Q)
+            A, tau = _top_level.geqrf(Q)
             A.diagonal(dim1=-2, dim2=-1).sign_()
             A.diagonal(dim1=-2, dim2=-1)[tau == 0.0] *= -1
             return A.mT if transposed else A
@@ -93,11 +94,11 @@ class _Orthogonal(Module):
             Q = Q.clone() if _is_orthogonal(Q, 1e-4) else _orthogonal_factor(Q)
         else:
             # Completed to a square matrix by columns that are drawn.
-            drawn = FUNCTIONS["randn"](*(*Q.shape[:-2], n, n - k), dtype=Q.dtype)
-            Q = _orthogonal_factor(FUNCTIONS["cat"]([Q, drawn], -1))
+            drawn = random.randn(*(*Q.shape[:-2], n, n - k), dtype=Q.dtype)
+            Q = _orthogonal_factor(_joining.cat([Q, drawn], -1))
         self.base = Q
         # Every map takes this to the identity, so that forward starts from the base.
-        start = FUNCTIONS["zeros_like"](given)
+        start = _creation.zeros_like(given)
         start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return start
 

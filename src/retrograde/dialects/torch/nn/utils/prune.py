@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._api import FUNCTIONS
+from ... import _creation, _joining, _statistics, random
 from ..._creation import ones_like
 from ..._tensor import Tensor
 from ..modules.module import Module
+from ._norms import hook_of, take_away
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer",
@@ -68,18 +69,11 @@ class BasePruningMethod(ABC):
         cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
     ) -> BasePruningMethod:
         """Prune the parameter `name` of a module, on top of what has been pruned."""
-        found = [
-            (key, hook) for key, hook in module._forward_pre_hooks.items()
-            if isinstance(hook, BasePruningMethod) and hook._tensor_name == name
-        ]  # fmt: skip
+        key, found = hook_of(module, BasePruningMethod, name)
         method: Any = cls(*args, **kwargs)
         method._tensor_name = name
-        if len(found) > 1:
-            raise AssertionError(f"prune: {name!r} has {len(found)} pruning hooks")
-        if found:
-            key, hook = found[0]
-            old = hook
-            container = old if isinstance(old, PruningContainer) else PruningContainer(old)
+        if found is not None:
+            container = found if isinstance(found, PruningContainer) else PruningContainer(found)
             container.add_pruning_method(method)
             del module._forward_pre_hooks[key]
             method = container
@@ -90,7 +84,7 @@ class BasePruningMethod(ABC):
             raise AssertionError(
                 f"prune: importance_scores of shape {tuple(importance_scores.shape)} do not fit {tuple(original.shape)}"
             )
-        if not found:
+        if found is None:
             module.register_parameter(name + "_orig", module._parameters[name])
             del module._parameters[name]
             default_mask = ones_like(original)
@@ -102,7 +96,7 @@ class BasePruningMethod(ABC):
             setattr(module, name, method.apply_mask(module))
             module.register_forward_pre_hook(method)
         except Exception:
-            if not found:
+            if found is None:
                 module.register_parameter(name, getattr(module, name + "_orig"))
                 del module._parameters[name + "_orig"]
             raise
@@ -136,15 +130,10 @@ class PruningContainer(BasePruningMethod):
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[BasePruningMethod, ...] = ()
-        if not isinstance(args, Iterable):
-            self._tensor_name = args._tensor_name
-            self.add_pruning_method(args)
-        elif len(args) == 1:
+        if len(args) == 1:
             self._tensor_name = args[0]._tensor_name
-            self.add_pruning_method(args[0])
-        else:
-            for method in args:
-                self.add_pruning_method(method)
+        for method in args:
+            self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
         """Add a method of the same parameter; raises TypeError or ValueError for another."""
@@ -217,7 +206,7 @@ class RandomUnstructured(_Unstructured):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The entries with the largest of as many uniform numbers are pruned."""
-        return self._without(FUNCTIONS["rand_like"], t, default_mask, True)
+        return self._without(random.rand_like, t, default_mask, True)
 
 
 class L1Unstructured(_Unstructured):
@@ -233,13 +222,22 @@ class _Structured(BasePruningMethod):
     amount: Any
     dim: int
 
-    def _keep(self, t: Tensor, default_mask: Tensor, kept: Tensor) -> Tensor:
-        """The default mask, and zero in all slices along `dim` but `kept`."""
-        mask = FUNCTIONS["zeros_like"](t)
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """The default mask, and zero in the slices along `dim` that are chosen."""
+        _axis(t, self.dim)
+        size = t.shape[self.dim]
+        count = _count(self.amount, size)
+        if count == 0:
+            return default_mask
+        mask = _creation.zeros_like(t)
         where: list[Any] = [slice(None)] * t.dim()
-        where[self.dim] = kept
+        where[self.dim] = self._kept(t, size, count)
         mask[tuple(where)] = 1
         return mask * default_mask.to(dtype=mask.dtype)
+
+    @abstractmethod
+    def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
+        """The slices that stay when `count` of them go."""
 
 
 class RandomStructured(_Structured):
@@ -249,16 +247,9 @@ class RandomStructured(_Structured):
         _amount(amount)
         self.amount, self.dim = amount, dim
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Slices are pruned whose uniform number is small."""
-        _axis(t, self.dim)
-        size = t.shape[self.dim]
-        count = _count(self.amount, size)
-        if count == 0:
-            return default_mask
-        drawn = FUNCTIONS["rand"](size)
-        threshold = drawn.kthvalue(count).values
-        return self._keep(t, default_mask, drawn > threshold)
+    def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
+        drawn = random.rand(size)
+        return drawn > drawn.kthvalue(count).values  # type: ignore[no-any-return]
 
 
 class LnStructured(_Structured):
@@ -268,16 +259,10 @@ class LnStructured(_Structured):
         _amount(amount)
         self.amount, self.n, self.dim = amount, n, dim
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The slices with the largest norms are kept."""
-        _axis(t, self.dim)
-        size = t.shape[self.dim]
-        count = _count(self.amount, size)
-        if count == 0:
-            return default_mask
+    def _kept(self, t: Tensor, size: int, count: int) -> Tensor:
         others = [d for d in range(t.dim()) if d != self.dim % t.dim()]
-        norms = FUNCTIONS["norm"](t.detach(), p=self.n, dim=others)
-        return self._keep(t, default_mask, norms.topk(size - count, largest=True).indices)
+        norms = _statistics.norm(t.detach(), p=self.n, dim=others)
+        return norms.topk(size - count, largest=True).indices  # type: ignore[no-any-return]
 
 
 class CustomFromMask(BasePruningMethod):
@@ -297,36 +282,36 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
+def _pruned(method: type[BasePruningMethod], module: Module, name: str, *args: Any, **options: Any) -> Module:
+    method.apply(module, name, *args, **options)
+    return module
+
+
 def identity(module: Module, name: str) -> Module:
     """Give a parameter a mask of ones; returns the module."""
-    Identity.apply(module, name)
-    return module
+    return _pruned(Identity, module, name)
 
 
 def random_unstructured(module: Module, name: str, amount: Any) -> Module:
     """Prune a share (float) or number (int) of entries at random; returns the module."""
-    RandomUnstructured.apply(module, name, amount)
-    return module
+    return _pruned(RandomUnstructured, module, name, amount)
 
 
 def l1_unstructured(module: Module, name: str, amount: Any, importance_scores: Tensor | None = None) -> Module:
     """Prune the entries of the smallest absolute value (or score); returns the module."""
-    L1Unstructured.apply(module, name, amount=amount, importance_scores=importance_scores)
-    return module
+    return _pruned(L1Unstructured, module, name, amount=amount, importance_scores=importance_scores)
 
 
 def random_structured(module: Module, name: str, amount: Any, dim: int) -> Module:
     """Prune slices along `dim` at random; returns the module."""
-    RandomStructured.apply(module, name, amount, dim)
-    return module
+    return _pruned(RandomStructured, module, name, amount, dim)
 
 
 def ln_structured(
     module: Module, name: str, amount: Any, n: Any, dim: int, importance_scores: Tensor | None = None
 ) -> Module:
     """Prune the slices along `dim` of the smallest n-norm; returns the module."""
-    LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
-    return module
+    return _pruned(LnStructured, module, name, amount, n, dim, importance_scores=importance_scores)
 
 
 def global_unstructured(
@@ -339,8 +324,8 @@ def global_unstructured(
     scores = importance_scores if importance_scores is not None else {}
     if not isinstance(scores, dict):
         raise TypeError("prune: importance_scores must map pairs (module, name) to tensors")
-    flat = FUNCTIONS["cat"]([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
-    default = FUNCTIONS["cat"]([
+    flat = _joining.cat([scores.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs])
+    default = _joining.cat([
         getattr(m, n + "_mask", ones_like(getattr(m, n))).detach().reshape(-1) for m, n in pairs
     ])  # fmt: skip
     container = PruningContainer()
@@ -363,18 +348,12 @@ def global_unstructured(
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
     """Prune a parameter by a mask; returns the module."""
-    CustomFromMask.apply(module, name, mask)
-    return module
+    return _pruned(CustomFromMask, module, name, mask)
 
 
 def remove(module: Module, name: str) -> Module:
     """Make pruning permanent: the parameter is a plain one again; raises ValueError where it is not pruned."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"prune: parameter {name!r} of {type(module).__name__} is not pruned")
+    return take_away("prune.remove", module, BasePruningMethod, name, "is not pruned")  # type: ignore[no-any-return]
 
 
 def is_pruned(module: Module) -> bool:

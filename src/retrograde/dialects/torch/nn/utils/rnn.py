@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .....core.unwrap import unrecorded
+from .....core.unwrap import concrete, unrecorded
 from .....core.value import Value
+from ...._shared.registry import defined
 from ..._graph_nodes import show_as
 from ..._promote import number_array
-from ..._tensor import Tensor, from_array
+from ..._tensor import Tensor, beside, from_array
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
@@ -39,25 +40,26 @@ class PackedSequence(_PackedFields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The same sequences with the data converted."""
-        return self._replace(data=self.data.to(*args, **kwargs))
-
-    def double(self) -> PackedSequence:
-        """The same sequences in float64."""
-        return self._replace(data=self.data.double())
-
-    def float(self) -> PackedSequence:
-        """The same sequences in float32."""
-        return self._replace(data=self.data.float())
+        """The same sequences with the data converted; the orders go to its device, the sizes stay on the CPU."""
+        data = self.data.to(*args, **kwargs)
+        return self._replace(
+            data=data,
+            sorted_indices=None if self.sorted_indices is None else self.sorted_indices.to(data.device),
+            unsorted_indices=None if self.unsorted_indices is None else self.unsorted_indices.to(data.device),
+        )
 
     def cpu(self) -> PackedSequence:
-        """The sequences themselves."""
-        return self
+        """The same sequences on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The same sequences on a CUDA device."""
+        return self.to(self.data.cuda(*args, **kwargs).device)
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the data is on a CUDA device: never."""
-        return False
+        """Whether the data is on a CUDA device."""
+        return bool(self.data.is_cuda)
 
     def is_pinned(self) -> bool:
         """Whether the data is in pinned memory: never."""
@@ -68,13 +70,26 @@ class PackedSequence(_PackedFields):
         return f"PackedSequence({fields})"
 
 
+def _converted(name: str) -> Any:
+    def function(self: PackedSequence) -> PackedSequence:
+        return self._replace(data=getattr(self.data, name)())
+
+    return defined(name, function, f"The same sequences, the data as `Tensor.{name}` gives it.")
+
+
+for _name in ("double", "float", "half", "long", "int", "short", "char", "byte"):
+    setattr(PackedSequence, _name, _converted(_name))
+
+
 def invert_permutation(permutation: Any) -> Any:
     """The permutation that undoes another; None for None."""
-    return None if permutation is None else from_array(np.argsort(np.asarray(permutation._a)).astype(np.int64))
+    if permutation is None:
+        return None
+    return beside(np.argsort(concrete("invert_permutation", permutation)).astype(np.int64), permutation)
 
 
 def _lengths(op: str, lengths: Any) -> np.ndarray:
-    array = np.asarray(lengths._a if isinstance(lengths, Tensor) else lengths).astype(np.int64)
+    array = np.asarray(concrete(op, lengths) if isinstance(lengths, Tensor) else lengths).astype(np.int64)
     if array.size == 0:
         raise RuntimeError(f"{op}: there must be at least one sequence")
     if (array <= 0).any():
@@ -100,7 +115,7 @@ def pack_padded_sequence(
     else:
         order = np.argsort(-array, kind="stable").astype(np.int64)
         array = array[order]
-        input = input.index_select(0 if batch_first else 1, from_array(order))
+        input = input.index_select(0 if batch_first else 1, beside(order, input))
     if batch_first:
         input = input.transpose(0, 1)
     if len(array) != input.shape[1]:
@@ -111,7 +126,7 @@ def pack_padded_sequence(
 
     sizes = (array[None, :] > np.arange(array[0])[:, None]).sum(1).astype(np.int64)
     data = show_as(cat([input[t, : int(n)] for t, n in enumerate(sizes)]), "PackPaddedSequenceBackward0")
-    return PackedSequence(data, from_array(sizes), None if order is None else from_array(order))
+    return PackedSequence(data, from_array(sizes), None if order is None else beside(order, data))
 
 
 def pad_packed_sequence(
@@ -140,7 +155,7 @@ def pad_packed_sequence(
     output = show_as(stack(rows, 1 if batch_first else 0), "TransposeBackward0" if batch_first else "CopySlices")
     if sequence.unsorted_indices is not None:
         order = sequence.unsorted_indices
-        return output.index_select(0 if batch_first else 1, order), from_array(lengths[np.asarray(order._a)])
+        return output.index_select(0 if batch_first else 1, order), from_array(lengths[concrete("pad_packed_sequence", order)])
     return output, from_array(lengths)
 
 
@@ -177,7 +192,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = F
     """The sequences of a padded batch, each in its own length."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     steps = np.arange(batch.shape[1])
-    return [row[from_array(steps < n)] for row, n in zip(batch, _lengths("unpad_sequence", lengths))]
+    return [row[beside(steps < n, batch)] for row, n in zip(batch, _lengths("unpad_sequence", lengths))]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

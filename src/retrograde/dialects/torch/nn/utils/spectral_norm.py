@@ -10,6 +10,7 @@ from ..._grad_modes import no_grad
 from ..modules.conv import _ConvTransposeNd
 from ..modules.module import Module
 from ..parameter import Parameter
+from ._norms import check_free, take_away
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -20,7 +21,8 @@ class SpectralNorm:
     def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         if n_power_iterations <= 0:
             raise ValueError(f"spectral_norm: n_power_iterations must be positive, got {n_power_iterations}")
-        self.name, self.dim, self.n_power_iterations, self.eps = name, dim, n_power_iterations, eps
+        self.name = self._tensor_name = name
+        self.dim, self.n_power_iterations, self.eps = dim, n_power_iterations, eps
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Any:
         """The weight over its largest singular value."""
@@ -34,9 +36,7 @@ class SpectralNorm:
     @staticmethod
     def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Move a weight aside and register the hook; raises RuntimeError where there is one."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(f"spectral_norm: parameter {name!r} has a spectral_norm hook already")
+        check_free("spectral_norm", module, SpectralNorm, name)
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
@@ -78,9 +78,4 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Undo `spectral_norm`; raises ValueError where there is none."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"remove_spectral_norm: {name!r} of {type(module).__name__} has no spectral_norm")
+    return take_away("remove_spectral_norm", module, SpectralNorm, name, "has no spectral_norm")  # type: ignore[no-any-return]

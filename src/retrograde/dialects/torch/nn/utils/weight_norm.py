@@ -7,7 +7,7 @@ from typing import Any
 
 from ..modules.module import Module
 from ..parameter import Parameter
-from ._norms import _weight_norm, norm_without
+from ._norms import _weight_norm, check_free, norm_without, take_away
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -16,7 +16,8 @@ class WeightNorm:
     """The hook that computes a weight from its magnitude g and its direction v before each call."""
 
     def __init__(self, name: str, dim: int | None) -> None:
-        self.name, self.dim = name, -1 if dim is None else dim
+        self.name = self._tensor_name = name
+        self.dim = -1 if dim is None else dim
 
     def compute_weight(self, module: Module) -> Any:
         """g v / |v|."""
@@ -25,9 +26,7 @@ class WeightNorm:
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Split a weight and register the hook; raises RuntimeError where there is one."""
-        for hook in module._forward_pre_hooks.values():
-            if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(f"weight_norm: parameter {name!r} has a weight_norm hook already")
+        check_free("weight_norm", module, WeightNorm, name)
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
         del module._parameters[name]
@@ -60,9 +59,4 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Undo `weight_norm`; raises ValueError where there is none."""
-    for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[key]
-            return module
-    raise ValueError(f"remove_weight_norm: {name!r} of {type(module).__name__} has no weight_norm")
+    return take_away("remove_weight_norm", module, WeightNorm, name, "has no weight_norm")  # type: ignore[no-any-return]

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .... import torch
+from ...._shared.checks import check
 from ...random import drawn_seed
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, TensorDataset
@@ -84,26 +85,13 @@ class DataLoader(Generic[T_co]):
     _initialized = False
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int | None = 1,
-        shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
-        num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
-        pin_memory: bool = False,
-        drop_last: bool = False,
-        timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Any = None,
-        *,
-        prefetch_factor: int | None = None,
-        persistent_workers: bool = False,
-        pin_memory_device: str = "",
-        in_order: bool = True,
-    ) -> None:
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Iterable[Any] | None =
+        None, batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, collate_fn: Callable[[list[Any]], Any] |
+        None = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0, worker_init_fn:
+        Callable[[int], None] | None = None, multiprocessing_context: Any = None, generator: Any = None, *,
+        prefetch_factor: int | None = None, persistent_workers: bool = False, pin_memory_device: str = "", in_order:
+        bool = True,
+    ) -> None:  # fmt: skip
         _check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
         iterable = isinstance(dataset, IterableDataset)
         if iterable:
@@ -179,10 +167,7 @@ class DataLoader(Generic[T_co]):
 def _check_worker_options(
     num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool, context: Any
 ) -> None:
-    if num_workers < 0:
-        raise ValueError(f"DataLoader: num_workers is {num_workers}; wanted at least 0")
-    if timeout < 0:
-        raise ValueError(f"DataLoader: timeout is {timeout}; wanted at least 0")
+    check("DataLoader", "num_workers >= 0; timeout >= 0", locals())
     if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 0):
         raise ValueError(f"DataLoader: prefetch_factor is {prefetch_factor} with num_workers={num_workers}")
     if persistent_workers and num_workers == 0:

@@ -40,7 +40,10 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
     def __init__(self, *tensors: Any) -> None:
         if any(len(t) != len(tensors[0]) for t in tensors):
-            raise AssertionError(f"TensorDataset: tensors of lengths {[len(t) for t in tensors]}; wanted equal lengths")
+            raise AssertionError(
+                f"TensorDataset: tensors of lengths {[len(t) for t in tensors]}; wanted equal lengths, an entry of each for a "
+                "sample"
+            )
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Any, ...]:

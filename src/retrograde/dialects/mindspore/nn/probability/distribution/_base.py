@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...._api import FUNCTIONS as F
+from .... import _unary
 from ...._dtype import Number, as_dtype, float32
 from ...._stream import generator
 from ...._tensor import from_array
@@ -15,10 +15,10 @@ from .._parameters import given, parameter
 
 _OF_VALUES = ("prob", "log_prob", "cdf", "log_cdf", "survival_function", "log_survival")
 _FROM: dict[str, Any] = {
-    "prob": ("log_prob", lambda x: F["exp"](x)), "log_prob": ("prob", lambda x: F["log"](x)),
-    "log_cdf": ("cdf", lambda x: F["log"](x)), "survival_function": ("cdf", lambda x: 1.0 - x),
-    "log_survival": ("survival_function", lambda x: F["log"](x)), "sd": ("var", lambda x: F["sqrt"](x)),
-    "var": ("sd", lambda x: F["square"](x)),
+    "prob": ("log_prob", lambda x: _unary.exp(x)), "log_prob": ("prob", lambda x: _unary.log(x)),
+    "log_cdf": ("cdf", lambda x: _unary.log(x)), "survival_function": ("cdf", lambda x: 1.0 - x),
+    "log_survival": ("survival_function", lambda x: _unary.log(x)), "sd": ("var", lambda x: _unary.sqrt(x)),
+    "var": ("sd", lambda x: _unary.square(x)),
 }  # fmt: skip
 
 

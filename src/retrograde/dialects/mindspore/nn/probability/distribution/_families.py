@@ -9,7 +9,7 @@ import numpy as np
 
 from ......learn.distributions import continuous as c
 from ......learn.distributions import discrete as d
-from ...._api import FUNCTIONS
+from .... import _binary, _creation, _gather, _reductions, _scans, _shape
 from ...._dtype import int32, int64
 from ...layer.math import DiGamma, LBeta
 from .._parameters import below, concrete, with_axes
@@ -117,7 +117,7 @@ Uniform = row(
 Gamma = row(
     c.Gamma, "concentration rate", "log_prob cdf mean var entropy kl_loss", positive="concentration rate",
     raises="for parameters that are not above 0", then=_special(DiGamma), docs="The shape parameter. | The inverse of the scale.",
-    _survival_function=lambda self, x, a, rate: FUNCTIONS["igammac"](a, rate * x),
+    _survival_function=lambda self, x, a, rate: _binary.igammac(a, rate * x),
     _sd=lambda self, a, rate: F.sqrt(a) / rate,
     _mode=lambda self, a, rate: F.where(a > 1, (a - 1) / rate, math.nan),
     sample=drawn(lambda stream, size, a, b: stream.gamma(a, 1 / b, size)),
@@ -147,7 +147,7 @@ def _geometric_cdf(self: Any, x: Any, p: Any) -> Any:
 
 
 def _poisson_cdf(self: Any, x: Any, rate: Any) -> Any:
-    return F.where(x >= 0, FUNCTIONS["igammac"](F.relu(F.floor(x)) + 1, rate), 0.0)
+    return F.where(x >= 0, _binary.igammac(F.relu(F.floor(x)) + 1, rate), 0.0)
 
 
 Bernoulli = row(
@@ -159,7 +159,7 @@ Geometric = row(
     d.Geometric, "probs", "log_prob mean var entropy kl_loss", whole=True, dtype=int32, named_later=True, positive="probs",
     then=_unit, raises=UNIT, docs="The probabilities.", within=lambda x, p: F.floor(x) >= 0, before=F.floor,
     _cdf=_geometric_cdf, _sd=lambda self, p: F.sqrt(1 - p) / p,
-    _mode=lambda self, p: FUNCTIONS["zeros_like"](p, dtype=self.dtype),
+    _mode=lambda self, p: _creation.zeros_like(p, dtype=self.dtype),
     sample=drawn(lambda stream, size, a: stream.geometric(a, size) - 1),
 )  # fmt: skip
 Poisson = row(
@@ -185,23 +185,23 @@ def _picked(table: Any, x: Any, below: float, beyond: float) -> Any:
     """The table's elements at whole numbers along the last axis, and what stands for those outside."""
     at, count = F.floor(x), table.shape[-1]
     shape = tuple(np.broadcast_shapes(x.shape, table.shape[:-1]))
-    index = FUNCTIONS["broadcast_to"](F.clamp(at, 0, count - 1).astype(int64), shape).expand_dims(-1)
-    wide = FUNCTIONS["broadcast_to"](table, (*shape, count))
-    found = FUNCTIONS["gather_elements"](wide, len(shape), index).squeeze(-1)
+    index = _shape.broadcast_to(F.clamp(at, 0, count - 1).astype(int64), shape).expand_dims(-1)
+    wide = _shape.broadcast_to(table, (*shape, count))
+    found = _gather.gather_elements(wide, len(shape), index).squeeze(-1)
     return F.where(at < 0, below, F.where(at > count - 1, beyond, found))
 
 
 def _categorical_cdf(self: Any, x: Any, p: Any) -> Any:
-    sums = FUNCTIONS["cumsum"](p, -1)
+    sums = _scans.cumsum(p, -1)
     return _picked(sums / sums[..., -1:], x, 0.0, 1.0)
 
 
 def _categorical_mean(self: Any, p: Any) -> Any:
-    return (p * FUNCTIONS["arange"](p.shape[-1]).astype(p.dtype)).sum(-1, keepdims=True)
+    return (p * _creation.arange(p.shape[-1]).astype(p.dtype)).sum(-1, keepdims=True)
 
 
 def _categorical_var(self: Any, p: Any) -> Any:
-    classes = FUNCTIONS["arange"](p.shape[-1]).astype(p.dtype)
+    classes = _creation.arange(p.shape[-1]).astype(p.dtype)
     return (p * (classes - _categorical_mean(self, p)) ** 2).sum(-1, keepdims=True)
 
 
@@ -215,7 +215,7 @@ Categorical = row(
     d.Categorical, "probs", "", whole=True, dtype=int32, raises="where probs do not sum to 1", then=_sums_to_one,
     docs="The probabilities of the classes, along the last axis.", batch_shape=property(_batch_shape),
     _log_prob=lambda self, x, p: _picked(F.log(p), x, math.nan, math.nan), _cdf=_categorical_cdf, _mean=_categorical_mean,
-    _var=_categorical_var, _mode=lambda self, p: FUNCTIONS["argmax"](p, -1).astype(self.dtype),
+    _var=_categorical_var, _mode=lambda self, p: _reductions.argmax(p, -1).astype(self.dtype),
     _entropy=lambda self, p: d.Categorical.entropy(F, p, F.log(p)), sample=_categorical,
     _kl_loss=lambda self, p_b, p: (p * F.log(p / p_b)).sum(-1),
 )  # fmt: skip

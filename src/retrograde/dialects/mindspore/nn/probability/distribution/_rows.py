@@ -16,7 +16,7 @@ import numpy as np
 from ......learn.distributions import Family
 from ......learn.distributions.divergences import DIVERGENCES
 from ....._shared.rows import constructor, named
-from ...._api import FUNCTIONS
+from .... import _shape
 from ...._dtype import Number, float32
 from .._parameters import above, floating
 from .._vocabulary import F
@@ -32,7 +32,7 @@ _NAMES = {"sd": "stddev", "var": "variance"}
 def together(parameters: tuple[Any, ...]) -> list[Any]:
     """Parameters of one shape."""
     shape = tuple(np.broadcast_shapes(*(p.shape for p in parameters)))
-    return [p if p.shape == shape else FUNCTIONS["broadcast_to"](p, shape) for p in parameters]
+    return [p if p.shape == shape else _shape.broadcast_to(p, shape) for p in parameters]
 
 
 def _formula(family: Family, name: str, within: Method | None, before: Method | None) -> Method:

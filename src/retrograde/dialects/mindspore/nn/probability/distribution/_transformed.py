@@ -44,6 +44,11 @@ class TransformedDistribution(Distribution):
         """The distribution whose values it takes."""
         return self._distribution
 
+    @property
+    def is_linear_transformation(self) -> bool:
+        """Whether the map has a constant derivative."""
+        return self._bijector.is_constant_jacobian
+
     def _log_prob(self, y: Any, *parameters: Any) -> Any:
         x = self._bijector.inverse(y)
         return self._distribution._found("log_prob", (x, *parameters)) + self._bijector.inverse_log_jacobian(y)

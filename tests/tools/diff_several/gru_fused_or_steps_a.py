@@ -1,0 +1,22 @@
+import numpy as np
+import torch
+from torch import nn
+
+rng = np.random.default_rng(4)
+gru = nn.GRU(5, 7, batch_first=True)
+out = nn.Linear(7, 3)
+with torch.no_grad():
+    for p in [*gru.parameters(), *out.parameters()]:
+        p.copy_(torch.tensor(rng.normal(size=tuple(p.shape)) * 0.4))
+x = torch.tensor(rng.normal(size=(4, 6, 5)), dtype=torch.float32)
+y = torch.tensor(rng.integers(0, 3, (4,)))
+opt = torch.optim.SGD([*gru.parameters(), *out.parameters()], lr=0.1, momentum=0.9)
+for _ in range(3):
+    states, last = gru(x)
+    feature = states.mean(dim=1)  # parts 1
+    logits = out(feature)
+    loss = nn.functional.cross_entropy(logits, y)  # parts 2
+    opt.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_([*gru.parameters(), *out.parameters()], 0.5)
+    opt.step()  # parts 3
