@@ -16,13 +16,14 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .runs import Runs
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -112,7 +113,10 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         if importlib.util.find_spec(package.partition(".")[0]) is None and not (options.python_a or options.python_b):
             print(f"retrograde diff: --inside: there is no package {package!r}", file=sys.stderr)
             return FAILED
-    with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
+    options.runs = {side: _runs_of(options, side) for side in "ab"}
+    with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder, contextlib.ExitStack() as processes:
+        for runs in options.runs.values():
+            processes.callback(runs.close)
         with _progress() as report:
             try:
                 failure = _record_both(options, Path(folder), report, _WITHOUT_VALUES if options.start_from else "")
@@ -226,42 +230,43 @@ def _record(
     precision: str = "single",
 ) -> str:  # fmt: skip
     """Run programs side by side."""
-    processes = []
-    try:
-        for side in sides:
+    runs: dict[str, Runs] = options.runs
+    left = list(sides)
+    while left:
+        for side in left:
             out = folder / side
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir()
-            processes.append(_start(options, side, out, precision, side not in without))
-        while report is not _unseen and any(p.poll() is None for p in processes):
-            time.sleep(0.02)
-            report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in sides))
-        for process in processes:
-            process.wait()
-    finally:
-        for process in processes:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+            # In double precision, twice as much is kept.
+            budget = str(int(options.memory * 2**20) * (2 if precision == "double" else 1)) if side not in without else "none"
+            runs[side].start([str(out), budget, precision])
+        for side in left:
+            while not runs[side].ended(None if report is _unseen else 0.02):
+                report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in sides))
+        # What a program has done at the end of one run may be in the way of the next, if that is a fork from before.
+        left = [side for side in left if runs[side].forked and _failure(getattr(options, side), folder / side)]
+        for side in left:
+            runs[side].close()
     failures = [_failure(getattr(options, side), folder / side) for side in sides]
     return "\n".join(text for text in failures if text)
 
 
-def _start(options: argparse.Namespace, side: str, out: Path, precision: str, values: bool) -> subprocess.Popen[bytes]:
-    """Start the process of one side; in double precision, twice as much is kept."""
-    script = getattr(options, side)
-    budget = str(int(options.memory * 2**20) * (2 if precision == "double" else 1)) if values else "none"
+def _runs_of(options: argparse.Namespace, side: str) -> Runs:
+    """The runs of one side's program."""
+    script, real = getattr(options, side), getattr(options, f"real_{side}")
     given: list[str] = getattr(options, f"args_{side}")
     environment, inside = dict(os.environ), " ".join(options.inside)
-    if getattr(options, f"real_{side}"):
-        python = getattr(options, f"python_{side}") or sys.executable
-        command = [python, str(_HERE / "real.py"), str(out), inside, script, *given]
-    else:
-        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, precision, inside, script, *given]
+    if not real:
         paths = [str(_HERE.parents[2]), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    with open(out / "output", "wb") as output, open(out / "errors", "wb") as errors:
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment)
+
+    def command(run: Sequence[str], asked: int, told: int) -> list[str]:
+        if real:
+            return [getattr(options, f"python_{side}") or sys.executable, str(_HERE / "real.py"), run[0], inside, script, *given]
+        module = f"{__name__}.program"
+        return [sys.executable, "-m", module, str(asked), str(told), *run, inside, script, *given]
+
+    return Runs(command, environment)
 
 
 def _how_far(out: Path) -> str:

@@ -21,6 +21,8 @@ class Judgement:
         self.alignment, self.gradients_only = alignment, gradients_only
         found, self.notes = paired_results(alignment, gradients_only)
         self.results = [replace(result, distance=_distance(alignment, result)) for result in found]
+        self._explained: dict[object, tuple[Finding, Explanation]] = {}
+        """What has been found of results by their keys."""
         self.bad: Result | None = None
         """The first that is not the same; a buffer only where nothing else is: what buffers do is seen elsewhere."""
         self.buffers: list[Result] = []
@@ -46,8 +48,12 @@ class Judgement:
         """Why a result that is not the same differs; the first one, unless another is asked for."""
         result = result or self.bad
         assert result is not None
-        explanation = Explanation(self.alignment)
-        return only_one_differentiates(self.alignment) or explanation.of(result), explanation
+        known = self._explained.get(key(result))
+        if known is None:
+            explanation = Explanation(self.alignment)
+            known = only_one_differentiates(self.alignment) or explanation.of(result), explanation
+            self._explained[key(result)] = known
+        return known
 
     def finding(self) -> Finding:
         """The same where there may be nothing but gradients, of which no more is known than that they differ."""

@@ -177,8 +177,8 @@ class Onward:
             alignment = aligned(found) if found else alignment
         return Judgement(alignment, settled=settled)
 
-    def _replayed(self, changes: Changes) -> Replay:
-        return Replay(self._b, changes, Values(self._a), widened=self._originals is not None)
+    def _replayed(self, changes: Changes, until: int | None = None) -> Replay:
+        return Replay(self._b, changes, Values(self._a), widened=self._originals is not None, until=until)
 
     # ------------------------------------------------------------------------------------------ by how much
 
@@ -202,6 +202,7 @@ class Onward:
         """How far a result is apart after some changes."""
         assert result.known is not None
         va, vb = result.known
-        found = distance(Values(self._a), va, Values(self._replayed(changes).record), vb, POLICY.exact)
+        until = self._first.alignment.b.producer[vb] + 1
+        found = distance(Values(self._a), va, Values(self._replayed(changes, until).record), vb, POLICY.exact)
         return 0.0 if found is FAR else found.relative
 

@@ -1,9 +1,9 @@
 """Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
 
-As a module it is called with the folder for the record, the budget in bytes (`none` for a record without values), `single` or
-`double`, the packages whose lines count as the program's, and the program. What parameters start from may be said beside the
-folder, in a file of its name and `-starts` (given.py). It writes the events, the values, now and then how far it is, and at the
-end how the program ended and the most memory that it held.
+As a module it is called with the numbers of two pipes (runs.py), the folder for the record, the budget in bytes (`none` for a
+record without values), `single` or `double`, the packages whose lines count as the program's, and the program. What parameters
+start from may be said beside the folder, in a file of its name and `-starts` (given.py). It writes the events, the values, now
+and then how far it is, and at the end how the program ended and the most memory that it held.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import io
 import json
 import resource
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -24,9 +25,11 @@ import numpy as np
 from ... import _activate, _state
 from ..._traceback import shorten
 from ..run import prepare_script
+from .constants import Constants
 from .given import Given
 from .places import is_library, watch
 from .record import BUDGET, Record, Recorder
+from .runs import Stopped
 
 
 def recorded(
@@ -74,22 +77,33 @@ class Progress:
 
 def main(arguments: list[str]) -> int:
     """The process of one side; its status says whether a record was written, not how the program ended."""
-    folder, budget, precision, inside, script, *rest = arguments
-    out = Path(folder)
+    asked, told, *first, inside, script = arguments[:7]
+    rest = arguments[7:]
+    out = Path()
+
+    def begin(run: Sequence[str]) -> Recorder:
+        nonlocal out
+        out, (budget, precision) = Path(run[0]), run[1:]
+        starts = out.parent / f"{out.name}-starts"
+        given = Given(starts) if starts.exists() else None
+        kept = None if budget == "none" else int(budget)
+        recorder = _recorder(precision == "double")(
+            out, kept, Progress(out / "progress"), given, threading.main_thread().ident
+        )  # fmt: skip
+        recorder.constants = constants
+        return recorder
+
+    constants = Constants()
+    stopped = Stopped(int(asked), int(told), begin, first)
     watch(inside.split())
     _activate.take_over(_activate.available())
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
-    starts = out.parent / f"{out.name}-starts"
-    given = Given(starts) if starts.exists() else None
-    recorder = _recorder(precision == "double")(
-        out, None if budget == "none" else int(budget), Progress(out / "progress"), given
-    )  # fmt: skip
     failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
-        with recorder.constants, _state.observe(recorder, everywhere=True):
+        with constants, _state.observe(stopped, everywhere=True):
             exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
         if stop.code not in (None, 0):
@@ -101,6 +115,9 @@ def main(arguments: list[str]) -> int:
         _activate.say_who_answers(error)
         shorten(error.with_traceback(trace))
         failure = "".join(traceback.format_exception(error))
+    if stopped.recorder is None:  # it computes nothing
+        stopped.begin()
+    recorder = stopped.recorder
     if not failure and recorder.refused:
         failure = f"{len(recorder.refused)} of its parameters cannot be given A's starting values where they are first seen"
     if not failure and recorder.elsewhere and not recorder.passes:

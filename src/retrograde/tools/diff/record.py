@@ -183,10 +183,11 @@ class Recorder(Observer):
 
     def __init__(self, folder: Path | None = None, budget: int | None = BUDGET,
                  progress: Callable[[int, int], None] | None = None,
-                 given: Mapping[int, np.ndarray] | None = None) -> None:  # fmt: skip
+                 given: Mapping[int, np.ndarray] | None = None, thread: int | None = None) -> None:  # fmt: skip
         """budget: as `BUDGET`; None for a record without values, but for what leaves begin with.
 
         given: values that the program is to go on with where it has others, by their numbers (`--start-from A`).
+        thread: the one of which is recorded what it does; this one if None.
         """
         self.events: list[Event] = []
         self.values: list[Kept] = []
@@ -235,7 +236,7 @@ class Recorder(Observer):
         self.modules: dict[str, str] = {}
         self.constants = Constants()
         """To be entered while the program runs."""
-        self._thread = threading.get_ident()
+        self._thread = threading.get_ident() if thread is None else thread
         self._named_in = -1
         self._names: tuple[dict[int, str], dict[int, int]] = {}, {}
         """The names of what the user's frames hold, and who holds which arrays, in the pass of the number before."""

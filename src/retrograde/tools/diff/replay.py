@@ -7,6 +7,7 @@ program's values (repairs.py). A record of a widened run (wide.py) is computed a
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -90,8 +91,10 @@ class Replay:
     """One evaluation of a record anew; `record` is the outcome."""
 
     def __init__(self, original: Record, changes: Changes, other: Values, *, widened: bool = False,
-                 everything: bool = False) -> None:  # fmt: skip
+                 everything: bool = False, until: int | None = None) -> None:  # fmt: skip
         """other: the values of the other program, which take the place of this one's.
+
+        until: the event at which to stop, where what follows is not asked for.
 
         everything: compute all anew, whether it can have become another or not.
         """
@@ -119,7 +122,7 @@ class Replay:
         self._everything = self._stirred = everything
         """stirred: whether anything is other than in the record by now."""
         self._at = 0
-        for self._at, e in enumerate(original.events):
+        for self._at, e in enumerate(itertools.islice(original.events, until)):
             self._event(self._at, e)
         self.record = Record(
             self._events, self._kept, original.leaves, original.files, original.content, original.modules, self.new,

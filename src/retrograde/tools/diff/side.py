@@ -237,6 +237,10 @@ class Side:
 
     def gradients(self) -> dict[int, list[int]]:
         """leaf (-1: no leaf) -> the events at which its gradients arrive or are returned."""
+        return self._gradients
+
+    @functools.cached_property
+    def _gradients(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for number, e in enumerate(self.events):
             if isinstance(e, Gradient):

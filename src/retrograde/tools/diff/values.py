@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -62,8 +62,11 @@ class Values:
             kept = self.kept(value)
             array = self.array(value)
             content: object = tuple(kept.digest)
-            if array is not None:
-                content = array.tobytes() if array.nbytes <= 64 else hashlib.blake2b(bits_of(array).data, digest_size=16).digest()
+            if array is not None and array.nbytes <= 64:
+                content = array.tobytes()
+            elif array is not None:  # two sums of 32 bits, in a quarter of the time of a hash that nobody can forge
+                bits = bits_of(array).data
+                content = zlib.crc32(bits), zlib.adler32(bits)
             known = self.record.keys[value] = (kept.dtype, tuple(kept.shape), content)
         return known
 
