@@ -137,6 +137,13 @@ def graphs(draw):
     return b.graph(*outputs), arrays
 
 
+def test_two_conjugates_that_both_leave_stay_two_arrays():
+    b = Builder()
+    x = b.input(3, dtype="complex64")
+    graph, arrays = b.graph(b("real", b("conj", x)), b("conj", x)), [np.array([1 + 2j, 3j, 4], np.complex64)]
+    computes_the_same(graph, [*PASSES, optimised], arrays)
+
+
 @settings(max_examples=150, deadline=None)
 @given(graphs())
 def test_every_pass_leaves_every_bit(drawn):

@@ -75,7 +75,7 @@ def test_what_options_have_to_be_is_checked(call, error, says):
 
 
 @pytest.mark.parametrize("dialect, kind, integers", [
-    (torch, IndexError, torch.tensor), (paddle, ValueError, paddle.to_tensor), (mindspore, ValueError, mindspore.Tensor),
+    (torch, IndexError, torch.tensor), (paddle, ValueError, paddle.to_tensor), (mindspore, RuntimeError, mindspore.Tensor),
 ])  # fmt: skip
 @pytest.mark.parametrize("label", [-1, 3])
 def test_a_label_that_is_no_class_is_refused(dialect, kind, integers, label):

@@ -16,11 +16,11 @@ Place = tuple[str, int]
 
 
 def _kernel(xp: Any, x: Any, *, to: Place | None, back: Place | None) -> Any:
-    return x if to is None else devices.placed(x, *to)
+    return xp.asarray(x, copy=True) if to is None else devices.placed(x, *to)
 
 
 # to, back: the kind and the number of the device that the elements go to, and of that which they come from; None of both:
-# they stay.
+# a copy where they are, for the samples.
 _move = primitive(
     "move", kernel=_kernel, kind="structural",
     vjps=[lambda g, _out, _x, *, to, back: _go(g, to=back, back=to)],

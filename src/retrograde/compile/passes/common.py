@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.params import params_key
 from ..graph import Equation, Graph, Variable, uniform
-from .memory import VIEWS, Memory
+from .memory import ALWAYS, Memory
 
 COMMUTATIVE = frozenset({
     "add", "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "logical_and", "logical_or", "logical_xor", "multiply",
@@ -54,7 +54,7 @@ def common(graph: Graph) -> Graph:
 def _may_be_one(first: Equation, e: Equation, memory: Memory) -> bool:
     """Whether the results of two equations may be the same arrays. Views of one array share its memory as it is."""
     pairs = list(zip(first.outputs, e.outputs))
-    if e.prim.name not in VIEWS and any(memory.visible(v) and memory.visible(w) for v, w in pairs):
+    if e.prim.name not in ALWAYS and any(memory.visible(v) and memory.visible(w) for v, w in pairs):
         return False
     memory.show([v for v, w in pairs if memory.visible(w)])
     return True

@@ -15,8 +15,8 @@ VIEWS = frozenset({
 })  # fmt: skip
 """Primitives whose result may lie in the memory of their first operand."""
 
-ALWAYS = VIEWS - {"im2col", "reshape"}
-"""Those whose result always does, where it has as many elements."""
+ALWAYS = VIEWS - {"conj", "im2col", "imag", "reshape"}
+"""Those whose result always does, where it has as many elements (a conjugate does where it is its operand: of real numbers)."""
 
 
 class Memory:

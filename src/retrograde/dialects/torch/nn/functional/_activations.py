@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....._state import state
+from .....core.arrays import on_host
 from .....core.unwrap import bare, concrete
 from .....core.value import LevelArray, Value, dtype_of, shape_of
 from .....ops import activation as act
@@ -209,7 +210,9 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         array = bare(x)
         if isinstance(array, LevelArray) or any(level.batch_size is not None for level in state.levels):
             raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of each entry of the batch")
-        negative = concrete("rrelu", less_equal(array, 0))
+        negative = less_equal(array, 0)
+        if not on_host(negative):
+            negative = concrete("rrelu", negative)
         out = ew.multiply(x, beside(stream_of("rrelu", None).rrelu_slopes(negative, lower, upper, dtype_of(x)), x))
     return show_as(out, "RreluWithNoiseBackward0")
 
