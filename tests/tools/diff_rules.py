@@ -109,7 +109,7 @@ BELONG = {
     "same step": "residual_mindspore_torch",
     "its derivative": "heat",
     "its parameter": "generator",
-    "what comes back": "ranking",
+    "what comes back": "mixup",
     "moved": "order_of_norm_betas",
 }
 """A rule that says to which difference a finding belongs -> a pair of diff_several."""

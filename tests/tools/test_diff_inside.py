@@ -110,7 +110,11 @@ def test_memory_that_is_filled_bit_by_bit_has_a_twin():
     assert np.array_equal(twins.of(a[1]), np.full(3, 0.1))
 
 
-@pytest.mark.parametrize("name", sorted(set(PRIMITIVES) - {"unique"}))  # which is asked for equal elements: other ones there
+OTHERWISE = {"unique", "cond", "scan", "while_loop"}
+"""Equal elements may be others there; code of loops is for one dtype, and a program is looked at without it."""
+
+
+@pytest.mark.parametrize("name", sorted(set(PRIMITIVES) - OTHERWISE))
 def test_every_operation_is_followed_in_double_precision(name):
     for operands, params in samples(name):
         if not any(x is not None and x.dtype.kind == "f" for x in operands):

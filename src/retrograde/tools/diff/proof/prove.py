@@ -488,7 +488,7 @@ class Prover:
             return self._unknown(side, value)
         _, tensor, places = self.algebra.factors[m[0][0]]
         roots = tuple(sorted(
-            (x.shape, x.term, s.term) for x, s in ((self.tensors[side, v], self.tensors[side, w]) for v, w in run.roots)
+            (x.shape, x.term, s.term) for x, s in ((self.tensor(side, v), self.tensor(side, w)) for v, w in run.roots)
         ))  # fmt: skip
         number = self.algebra.numbered.setdefault(("gradient", roots, tensor), len(self.algebra.numbered))
         if run.again and any(self.algebra.moves(term) for _, term, _ in roots):
