@@ -120,3 +120,12 @@ def test_a_record_computed_anew_is_what_was_recorded():
 @pytest.mark.long
 def test_all_records_computed_anew_are_what_was_recorded():
     in_process(REPLAY, *(n for n in NAMES if n.startswith("equal_")))
+
+
+def test_of_a_long_run_the_beginning_is_looked_at():
+    answer = json.loads(in_process(
+        "import sys, diff_answers; from retrograde.tools.diff import onward; onward.ROOM = 2000;"
+        "diff_answers.main(sys.argv[1:])", "softsign_not_cleared",
+    ))["softsign_not_cleared"]  # fmt: skip
+    assert len(answer["differences"]) == len(mistakes("softsign_not_cleared"))
+    assert any(re.search(r"up to backward pass [23]: ", note) for note in answer["notes"])

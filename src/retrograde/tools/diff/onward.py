@@ -8,6 +8,7 @@ compare.py.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Collection
 
@@ -15,6 +16,7 @@ from .align import Alignment, align
 from .answer import Difference
 from .belongs import BELONGINGS, THEMSELVES, Apart, Found, lines_of
 from .chance import Chance
+from .events import Pass
 from .forward import Finding
 from .judge import Judgement, key
 from .leaves import LeafPairs
@@ -28,6 +30,32 @@ from .values import FAR, Values, distance
 ROUNDS, EVENTS = 32, 200_000
 """How often the records are compared again at most, and how many events are looked at in all: a long run is not looked at as
 often as a short one, but twice in any case."""
+
+ROOM = 2**28
+"""The bytes of values, in double precision, that are computed anew at most: of a longer run what comes before a later backward
+pass."""
+
+
+def _passes_within(record: Record, after: int) -> int | None:
+    """How many backward passes of a program there is room for, two at least and those up to an event; None for all."""
+    size = passes = 0
+    for at, e in enumerate(record.events):
+        if isinstance(e, Pass):
+            passes += 1
+            if size > ROOM and at > after and passes > 2:
+                return passes - 1
+        size += 8 * sum(math.prod(record.values[v].shape) for v in e.outs)
+    return None
+
+
+def _begun(record: Record, passes: int | None) -> Record:
+    """A record up to the backward pass that comes after so many; as it is where none does, or for None."""
+    at = [n for n, e in enumerate(record.events) if isinstance(e, Pass)]
+    if passes is None or len(at) <= passes:
+        return record
+    found = copy.copy(record)
+    found.events = record.events[: at[passes]]
+    return found
 
 
 class Onward:
@@ -52,10 +80,26 @@ class Onward:
         self._tried: set[object] = set()
         self.found: list[Apart] = []
         self.notes: list[str] = []
+        self._passes = _passes_within(self._b, judged.explained()[0].events[1])
+        """How many backward passes of the programs are looked at; None for all of them."""
         self._lost: set[str] = set()
         self._loose: Apart | None = None
         """The last difference, where what comes right behind it is known to differ, too."""
         self._first = judged
+        if self._passes is not None:
+            self._shorten()
+
+    def _within(self, record: Record) -> Record:
+        """What of a record there is room for."""
+        return _begun(record, self._passes)
+
+    def _shorten(self) -> None:
+        """Go on with the beginning of both programs only."""
+        self._a, self._b = self._within(self._a), self._within(self._b)
+        if self._originals is not None:
+            self._originals = self._within(self._originals[0]), self._within(self._originals[1])
+        self._first = self._judged = Judgement(self._aligned(self._b))
+        self.notes.append(f"further differences were looked for up to backward pass {self._passes}: more takes too much memory")
 
     def search(self) -> None:
         """Find them."""
@@ -105,7 +149,7 @@ class Onward:
         records, self._widen = self._widen(), None
         if records is not None:
             self._originals = (self._a, self._b)
-            self._a, self._b, self._leaves = records
+            self._a, self._b, self._leaves = self._within(records[0]), self._within(records[1]), records[2]
         self._again()
 
     def _mended(self, bad: Result) -> bool:
@@ -165,17 +209,19 @@ class Onward:
         replay = self._replayed(changes)
         self._lost |= replay.lost
 
-        def aligned(chance: Collection[tuple[int, int]] = ()) -> Alignment:
-            return align(
-                self._a, replay.record, self._leaves, self._policy if self._originals is None else Policy(),
-                originals=self._originals, assumed=replay.assumed, chance=chance,
-            )  # fmt: skip
-
-        alignment = aligned()
+        alignment = self._aligned(replay.record, replay.assumed)
         if self._chance is not None and self._originals is None:
-            found = self._chance.among(alignment, lambda a, b: Replay(b, changes, Values(a), widened=True).record)
-            alignment = aligned(found) if found else alignment
+            found = self._chance.among(
+                alignment, lambda a, b: Replay(self._within(b), changes, Values(a), widened=True).record
+            )  # fmt: skip
+            alignment = self._aligned(replay.record, replay.assumed, found) if found else alignment
         return Judgement(alignment, settled=settled)
+
+    def _aligned(self, b: Record, assumed: dict[int, int] | None = None, chance: Collection[tuple[int, int]] = ()) -> Alignment:
+        return align(
+            self._a, b, self._leaves, self._policy if self._originals is None else Policy(),
+            originals=self._originals, assumed=assumed, chance=chance,
+        )  # fmt: skip
 
     def _replayed(self, changes: Changes, until: int | None = None) -> Replay:
         return Replay(self._b, changes, Values(self._a), widened=self._originals is not None, until=until)

@@ -19,8 +19,8 @@ from ..results import Result
 from .algebra import RULES, Algebra, Index, Step, TooLarge, applied
 from .prove import Proof, Prover
 
-POINTS, WORK = 20, 1 << 21
-"""At how many points equations are looked at, and how many elements are summed over for one factor at most."""
+POINTS, WORK, HELD = 20, 1 << 21, 1 << 26
+"""At how many points equations are looked at, how many elements are summed over for one factor, and bytes kept, at most."""
 
 
 def check(proof: Proof, alignment: Alignment, results: Sequence[Result]) -> str:
@@ -77,7 +77,7 @@ class Look:
         self._algebra, self.start = algebra, Env({}, 0, points, ())
         self._signed = np.arange(points) % 2 == 1  # at every other point numbers may be negative
         self._places: dict[Any, np.ndarray] = {}
-        self._known: dict[Any, np.ndarray] = {}
+        self._known, self._held = dict[Any, np.ndarray](), 0
         self._chance = np.random.default_rng(0)
         self._near = self._chance.integers(0, 1 << 30, points)
 
@@ -114,11 +114,12 @@ class Look:
             value = np.asarray(self._factor(f, self.start._replace(points=env.points)))
             return value.reshape(value.shape + (1,) * env.axes) if value.ndim else value
         key = (f, env.key, env.points)
-        known = self._known.get(key)
-        if known is None:
+        if (known := self._known.get(key)) is None:
             known = np.asarray(self._computed(f, env))
             if env.key is not None and known.size <= WORK >> 6:
-                self._known[key] = known
+                self._known[key], self._held = known, self._held + known.nbytes
+                if self._held > HELD:  # the large ones are computed again where they are asked for again
+                    self._known, self._held = {k: x for k, x in self._known.items() if x.nbytes <= HELD >> 14}, 0
         return known
 
     def _computed(self, f: int, env: Env) -> Any:
@@ -144,8 +145,7 @@ class Look:
         over = {a: x[:points].reshape(x[:points].shape + (1,) * k) for a, x in env.over.items()}
         for i, a in enumerate(bound):
             over[a] = np.arange(a[2]).reshape((1,) * (1 + env.axes) + tuple(-1 if j == i else 1 for j in range(k)))
-        key = None if env.key is None else (*env.key, *bound)
-        value = np.asarray(inner(Env(over, env.axes + k, points, key)))
+        value = np.asarray(inner(Env(over, env.axes + k, points, None if env.key is None else (*env.key, *bound))))
         lead = np.broadcast_shapes(value.shape, (1,) * (1 + env.axes) + tuple(a[2] for a in bound))
         found = (np.sum if kind == "sum" else np.max)(np.broadcast_to(value, lead), axis=tuple(range(-k, 0)))
         if points < env.points:
@@ -190,8 +190,8 @@ class Look:
             ends = [(low, high) for _, low, high, _ in self._algebra.limits.get(tensor, [((), -2, 8, None)])]
             low, high = max(ends)[0], min(high for _, high in ends)
             return np.floor(low + (high - low) * (0.5 + 0.499 * np.sin(phase)))
-        signed = self._signed[: env.points].reshape((-1,) + (1,) * env.axes)
-        return np.where(signed, 0.9 * np.sin(phase), 1.0 + 0.6 * np.sin(phase))
+        signed, wave = self._signed[: env.points].reshape((-1,) + (1,) * env.axes), np.sin(phase)
+        return np.where(signed, 0.9 * wave, 1.0 + 0.6 * wave)
 
 
 _LEFT: dict[str, Callable[..., Any]] = {
