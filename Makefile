@@ -33,7 +33,7 @@ demo: $(STAMP) ## the reference documents against what is obtained, one network 
 check: $(STAMP) ## a subset of the tests that takes under a minute: the tape, transforms, the native API, the command line
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/tape tests/native tests/test_activate.py tests/tools/test_run.py tests/test_house.py
 
-test: $(STAMP) ## all tests but the long ones: 6 to 7 minutes on two idle cores, more under load
+test: $(STAMP) ## all tests but the long ones: 8 to 9 minutes on two idle cores, more under load
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-long: $(STAMP) ## the tests that take longer than `make test` may
