@@ -18,10 +18,12 @@ from tools.diff_programs import NAMES
 
 import retrograde.ops
 from retrograde.core.record import PRIMITIVES
-from retrograde.tools.diff.proof.algebra import RULES, Algebra, Step, index, variable
+from retrograde.tools.diff.proof.algebra import Algebra
 from retrograde.tools.diff.proof.check import Look, wrong_step
 from retrograde.tools.diff.proof.definitions import DEFINITIONS, meaning_of
 from retrograde.tools.diff.proof.meaning import STEPS, Meaning, Tensor, Unknown, step
+from retrograde.tools.diff.proof.rules import RULES, Step
+from retrograde.tools.diff.proof.terms import index, variable
 from retrograde.tools.diff.wide import rules
 
 for module in pkgutil.iter_modules(retrograde.ops.__path__):

@@ -35,9 +35,9 @@ from .leaves import LeafPairs
 from .onward import Onward
 from .places import packaged
 from .policy import Policy
-from .proof.algebra import RULES
 from .proof.check import check
 from .proof.prove import Prover
+from .proof.rules import RULES
 from .record import Record
 from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name
 from .side import LAYOUT_ONLY, Side

@@ -13,14 +13,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from ..policy import POLICY
-
-Index = tuple[Any, ...]
-"""A whole number as (constant, ((variable or quotient or rest, coefficient), ...))."""
+from .rules import Step, TooLarge
+from .terms import Index, Terms, index, plus, solved, variable
 
 LARGEST = 600
 """How many factors a term may have in all, those within factors included."""
@@ -32,144 +29,17 @@ CASES = 40
 """Into how many cases a term may fall."""
 
 
-class Rule(NamedTuple):
-    """What a rule says, and where."""
-
-    statement: str
-    domain: str
-    condition: str = "none"
-    """On shapes."""
-
-
-RULES: dict[str, Rule] = {
-    "add": Rule("terms are added monomial by monomial", "reals"),
-    "mul": Rule("products are distributed over sums", "reals"),
-    "power": Rule("(c·m)^e = c^e·m^e; (a^2)^e = |a|^2e; whole powers of sums are products; a sum keeps other powers, but for "
-                  "its first coefficient; 1/(1 + exp(a)) = sigmoid(-a)",
-                  "where both sides are defined: bases of roots are not negative"),
-    "exp": Rule("exp(a + b) = exp(a)·exp(b); exp(log(a)) = a; exp(a - inf) = 0", "reals, a > 0 under a logarithm; a number of "
-                "-1e8 or below is written for minus infinity, beside which a is small"),
-    "log": Rule("log(a·b^e) = log(a) + e·log(b); log(exp(a)) = a", "a > 0, b > 0"),
-    "function": Rule("odd and even functions take the sign out; sigmoid(-a) = 1 - sigmoid(a); f(-a) = f(a) - a for softplus and "
-                     "max(a, 0), which takes a factor out", "reals"),
-    "gate": Rule("what is 0 where a is not positive: multiples of a are those of max(a, 0)", "reals"),
-    "sum": Rule("a sum over an index is linear; what does not have the index comes before it; sums of products fall apart into "
-                "products of sums; an index that is read as a quotient and a rest is two", "reals",
-                "the divisor of a quotient divides the length of the axis"),
-    "top": Rule("the largest element over an index; max(a + c) = max(a) + c where c does not have the index", "reals"),
-    "case": Rule("a condition on indices is a factor of 1 or 0: what always holds is left out, an equation is put in; "
-                 "neighbours with the same factor, or with factors of one form, are one; functions are taken case by case",
-                 "whole numbers", "cases lie within the lengths of the axes"),
-    "fold": Rule("what is added of one form, for one place after the other, is a sum over these", "reals"),
-    "index": Rule("an index is put in the place of another", "whole numbers", "within the length of the axis"),
-    "stop": Rule("a function of what is stopped is stopped; what has no derivative anyway is not changed", "values, derivatives"),
-}  # fmt: skip
-"""The rules by name."""
-
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in ("log", "tanh", "sin", "cos", "tan", "absolute", "sign", "sinh", "cosh", "equal")},
-    "erf": np.vectorize(math.erf, otypes=[float]), "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "softplus": lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0), "relu": lambda x: np.maximum(x, 0),
-    "positive": lambda x: x > 0, "nonzero": lambda x: x != 0, "where": lambda c, x, y: np.where(c != 0, x, y),
-}  # fmt: skip
-"""What is known of functions by name; of others only that they are functions."""
-
-END = "from the end of "
-"""The function of labels that may be negative starts with this; how many elements there are comes behind."""
-
 FAR = 100.0
 """The exponential of a number beyond is not computed."""
 
-FLAT = frozenset(
-    ("positive", "nonzero", "greater", "less", "greater_equal", "less_equal", "equal", "not_equal", "sign")
-)
-"""Functions without a derivative, or of which it is 0."""
 
-
-class TooLarge(Exception):
-    """A term has grown beyond what is looked at."""
-
-
-class Step(NamedTuple):
-    """One application of a rule: to these arguments it gives this."""
-
-    rule: str
-    arguments: tuple[Any, ...]
-    result: Any
-
-
-def variable(axis: int, size: int) -> tuple[str, int, int]:
-    """The index of an axis of a tensor."""
-    return ("v", axis, size)
-
-
-def index(atom: Any, coefficient: int = 1, constant: int = 0) -> Index:
-    """A variable, or what else an index is made of, as an index."""
-    if atom[0] in "vb" and atom[2] == 1:
-        return (constant, ())
-    return (constant, ((atom, coefficient),))
-
-
-def plus(*parts: tuple[Index, int]) -> Index:
-    """The sum of indices, each times a whole number."""
-    constant, found = 0, dict[Any, int]()
-    for (c, terms), factor in parts:
-        constant += c * factor
-        for atom, k in terms:
-            found[atom] = found.get(atom, 0) + k * factor
-    return (constant, tuple(sorted(((a, k) for a, k in found.items() if k), key=repr)))
-
-
-def solved(x: Index, atom: Any, value: int) -> Index | None:
-    """What an atom is where an index is a number; None where that is not a whole number for all other atoms."""
-    k = next((k for a, k in x[1] if a == atom), 0)
-    if abs(k) != 1:
-        return None
-    return plus((x, -k), (index(atom), 1), ((k * value, ()), 1))
-
-
-class Algebra:
-    """Terms, known by numbers, and the rules by which they are made."""
+class Algebra(Terms):
+    """Terms, and the rules by which they are made of others."""
 
     ZERO = 0
 
     def __init__(self) -> None:
-        self.steps: dict[tuple[Any, ...], Step] = {}
-        self.most = 10_000
-        """How many there may be."""
-        self._numbers: dict[Any, int] = {}
-        self.terms: list[dict[tuple[Any, ...], float]] = []
-        """The monomials of a term, with their coefficients."""
-        self._factor_numbers: dict[Any, int] = {}
-        self.factors: list[Any] = []
-        self._sizes: list[int] = []
-        self._cases: set[int] = set()
-        """The factors that are conditions on indices."""
-        self.whole: set[Any] = set()
-        """The tensors that hold whole numbers."""
-        self.limits: dict[Any, list[tuple[tuple[tuple[float, float], ...], int, int, int | None]]] = {}
-        """Tensors of labels -> of which places it is known between what they lie, or what else they are: an operation of one of
-        the programs refuses others."""
-        self.names: set[Any] = set()
-        """What was taken for one value before, and may be computed at another place, too: in the first of its layouts, shape and
-        term."""
-        self.noted: set[Any] = set()
-        """The same, found in this round, for the next one."""
-        self.begun: dict[Any, list[Any]] = {}
-        """The limits with which the round has begun."""
-        self.numbered: dict[Any, int] = {}
-        """Numbers of tensors that are not looked into, by what they are known by."""
-        self._special: set[int] = set()
-        """The factors of which products are more than exponents: cases, signs and absolute values."""
-        self._within: dict[int, bool] = {}
-        self._free: dict[tuple[str, int], frozenset[Any]] = {}
-        self._moving: dict[int, bool] = {}
-        self._counter = itertools.count()
-        self.stopped: dict[Any, Any] = {}
-        """Tensors that stand for a term -> those that stand for it stopped."""
-        self.moving_atoms: set[Any] = set()
-        """The tensors that derivatives are taken with respect to."""
+        super().__init__()
         self.number(0.0)
 
     # ------------------------------------------------------------------------------------------ interning
@@ -189,29 +59,6 @@ class Algebra:
             self.terms.append(kept)
         return number
 
-    def factor(self, *key: Any) -> int:
-        """The number of a factor."""
-        number = self._factor_numbers.get(key)
-        if number is None:
-            number = self._factor_numbers[key] = len(self.factors)
-            self.factors.append(key)
-            if key[0] == "case":
-                self._cases.add(number)
-            if key[0] == "case" or (key[0] == "function" and key[1] in ("positive", "absolute", "sigmoid")):
-                self._special.add(number)
-            self._sizes.append(1 + sum(self._size(part) for part in self._parts(key)))
-        return number
-
-    def _parts(self, key: Any) -> list[tuple[Any, ...]]:
-        """The monomials that a factor is made of."""
-        if key[0] in ("exp", "sum"):
-            return [key[-1]]
-        inner = key[2:] if key[0] in ("function", "top") else key[1:2] if key[0] == "power" else ()
-        return [m for p in inner for m in self.terms[p]]
-
-    def _size(self, m: tuple[Any, ...]) -> int:
-        return 1 + sum(self._sizes[f] for f, _ in m)
-
     def single(self, factor: int, exponent: float = 1.0) -> int:
         """A factor as a term."""
         return self.term({((factor, exponent),): 1.0})
@@ -227,11 +74,6 @@ class Algebra:
     def element(self, tensor: Any, indices: Sequence[Index]) -> int:
         """An element of a tensor that is not looked into."""
         return self.single(self.factor("at", tensor, tuple(indices)))
-
-    def constant(self, p: int) -> float | None:
-        """The number that a term is; None for one that is none."""
-        terms = self.terms[p]
-        return 0.0 if not terms else terms[()] if terms.keys() == {()} else None
 
     def _logged(self, rule: str, *arguments: Any) -> Any:
         key = (rule, *arguments)
@@ -682,84 +524,8 @@ class Algebra:
         level = 1 + max((self._level(m) for p in terms for m in self.terms[p]), default=0)
         return tuple(("b", 64 * level + i, a[2]) for i, a in enumerate(atoms))
 
-    def _fresh(self, size: int) -> Any:
-        return ("v", f"new {next(self._counter)}", size)
-
-    def _level(self, m: tuple[Any, ...]) -> int:
-        return max((self._level_of(f) for f, _ in m), default=0)
-
-    def _level_of(self, factor: int) -> int:
-        key = self.factors[factor]
-        return int(key[0] in ("sum", "top")) + max(map(self._level, self._parts(key)), default=0)
-
-    def _quotient(self, m: tuple[Any, ...], atoms: list[Any]) -> tuple[Any, int] | None:
-        """An index that is read as a quotient or rest of it by itself, and the divisor."""
-        return next((found for f, _ in m for found in self.quotients(f) if found[0] in atoms), None)
-
-    def quotients(self, factor: int) -> list[tuple[Any, int]]:
-        """The indices of which a quotient or a rest is read in a factor, each with the divisor, where that divides the axis."""
-        found = []
-        for x in self._indices_of(factor):
-            for atom, _ in x[1]:
-                if atom[0] in ("div", "mod") and len(atom[1][1]) == 1 and atom[1][0] == 0:
-                    inner, k = atom[1][1][0]
-                    if inner[0] in "vb" and k == 1 and inner[2] % atom[2] == 0:
-                        found.append((inner, atom[2]))
-        return found
-
-    def _indices_of(self, factor: int) -> list[Index]:
-        key = self.factors[factor]
-        if key[0] in ("at", "case"):
-            own = list(key[2]) if key[0] == "at" else [key[1]]
-            named = [p for x in own for (kind, p, *_), _ in x[1] if kind == "value"]
-            return own + [x for p in named for m in self.terms[p] for f, _ in m for x in self._indices_of(f)]
-        return [x for m in self._parts(key) for f, _ in m for x in self._indices_of(f)]
-
     # ------------------------------------------------------------------------------------------ indices
 
-    def free(self, factor: int) -> frozenset[Any]:
-        """The indices that a factor has and does not sum over."""
-        known = self._free.get(("factor", factor))
-        if known is None:
-            key = self.factors[factor]
-            if key[0] == "at":
-                known = frozenset(a for x in key[2] for a in self._atoms(x))
-            elif key[0] == "case":
-                known = frozenset(self._atoms(key[1]))
-            elif key[0] == "infinite":
-                known = frozenset()
-            elif key[0] == "exp":
-                known = self.free_of(key[1])
-            elif key[0] == "sum":
-                known = self.free_of(key[2]) - set(key[1])
-            elif key[0] == "top":
-                known = self.free_in(key[2]) - set(key[1])
-            else:
-                known = frozenset().union(*(self.free_in(p) for p in (key[2:] if key[0] == "function" else key[1:2])))
-            self._free["factor", factor] = known
-        return known
-
-    def _atoms(self, x: Index) -> set[Any]:
-        found: set[Any] = set()
-        for atom, _ in x[1]:
-            if atom[0] in ("div", "mod"):
-                found |= self._atoms(atom[1])
-            elif atom[0] == "value":
-                found |= self.free_in(atom[1])
-            else:
-                found.add(atom)
-        return found
-
-    def free_of(self, m: tuple[Any, ...]) -> frozenset[Any]:
-        """The indices of a monomial."""
-        return frozenset().union(*(self.free(f) for f, _ in m))
-
-    def free_in(self, p: int) -> frozenset[Any]:
-        """The indices of a term."""
-        known = self._free.get(("term", p))
-        if known is None:
-            known = self._free["term", p] = frozenset().union(*(self.free_of(m) for m in self.terms[p]))
-        return known
 
     def _index(self, p: int, places: tuple[tuple[Any, Index], ...]) -> int:
         table = dict(places)
@@ -842,80 +608,6 @@ class Algebra:
             else:
                 parts.append((table.get(atom, index(atom)), k))
         return plus(*parts)
-
-    def bounds(self, x: Index) -> tuple[float, float]:
-        """The smallest and largest that an index can be."""
-        low: float = x[0]
-        high: float = x[0]
-        for atom, k in x[1]:
-            if atom[0] == "value":
-                ends = self._between(atom[1])
-            else:
-                ends = (0.0, atom[2] - 1 if atom[0] in "vb" else atom[3] - 1)
-            low, high = low + min(k * ends[0], k * ends[1]), high + max(k * ends[0], k * ends[1])
-        return low, high
-
-    def divided(self, x: Index, n: int) -> tuple[Index, Index]:
-        """Quotient and rest of an index by a number."""
-        if n == 1:
-            return x, (0, ())
-        whole = (x[0] // n, tuple((a, k // n) for a, k in x[1] if k % n == 0))
-        rest = (x[0] % n, tuple((a, k) for a, k in x[1] if k % n))
-        low, high = self.bounds(rest)
-        if low >= 0 and high < n:
-            return whole, rest
-        top = int(high) // n + 1 if high < math.inf else 1 << 40
-        return plus((whole, 1), (index(("div", rest, n, top)), 1)), index(("mod", rest, n, n))
-
-    def _label(self, p: int) -> tuple[Any, tuple[Index, ...]] | None:
-        """The tensor and the places of an element of one; None for any other term."""
-        terms = self.terms[p]
-        if len(terms) == 1:
-            ((m, c),) = terms.items()
-            if c == 1.0 and len(m) == 1 and m[0][1] == 1.0 and self.factors[m[0][0]][0] == "at":
-                found: tuple[Any, tuple[Index, ...]] = self.factors[m[0][0]][1:]
-                return found
-        return None
-
-    def limit(self, p: int, low: int, high: int, other: int | None = None) -> None:
-        """Note that labels are at least `low` and below `high`, or another number, since an operation refuses others."""
-        label = self._label(p)
-        if label is None or label[0] not in self.whole:
-            return
-        tensor, places = label
-        atoms = [x[1][0][0] for x in places if len(x[1]) == 1 and x[1][0][1] == 1]
-        if len(set(atoms)) == sum(bool(x[1]) for x in places):
-            known = self.limits.setdefault(tensor, [])
-            entry = (tuple(map(self.bounds, places)), low, high, other)
-            if entry not in known:
-                known.append(entry)
-
-    def _between(self, p: int) -> tuple[float, float]:
-        """The smallest and the largest that a label can be."""
-        label = self._label(p) if self.limits else None
-        if label is None:
-            return -math.inf, math.inf
-        ends = [self.bounds(x) for x in label[1]]
-        known = [entry[1:] for entry in self.limits.get(label[0], ())
-                 if all(a <= low and high <= b for (a, b), (low, high) in zip(entry[0], ends))]  # fmt: skip
-        low = max((low for low, _, _ in known), default=-math.inf)
-        high = min((high - 1 for _, high, _ in known), default=math.inf)
-        others = [x for _, _, x in known if x is not None and all(a <= x < b or x == y for a, b, y in known)]
-        return min([low, *others]), max([high, *others])
-
-    def next_round(self) -> bool:
-        """Begin anew with what has been found in this round; False where nothing has."""
-        if self.limits == self.begun and self.names >= self.noted:
-            return False
-        self.begun = {tensor: list(known) for tensor, known in self.limits.items()}
-        self.names |= self.noted
-        self.noted = set()
-        self.steps, self.stopped, self.moving_atoms = {}, {}, set()
-        return True
-
-    def infinite(self, p: int) -> bool:
-        """Whether infinity is among the factors of a term."""
-        return any(self.factors[f][0] == "infinite" for m in self.terms[p] for f, _ in m)
 
     # ------------------------------------------------------------------------------------------ cases
 
@@ -1219,63 +911,7 @@ class Algebra:
 
     # ------------------------------------------------------------------------------------------ in words
 
-    def text(self, p: int, depth: int = 5) -> str:
-        """A term as a formula; what lies deep within is left out."""
-        parts = []
-        for m, c in list(self.terms[p].items())[:8]:
-            product = self._product_text(m, depth)
-            parts.append(
-                f"{c:.6g}" if not m else product if c == 1.0 else f"-{product}" if c == -1.0 else f"{c:.6g}·{product}"
-            )
-        more = " + ..." if len(self.terms[p]) > 8 else ""
-        return " + ".join(parts).replace("+ -", "- ") + more if parts else "0"
-
-    def _product_text(self, m: tuple[Any, ...], depth: int) -> str:
-        return "·".join(f"{self._factor_text(f, depth)}{'' if e == 1.0 else f'^{e:g}'}" for f, e in m[:8])
-
-    def _factor_text(self, f: int, depth: int) -> str:
-        kind, *rest = self.factors[f]
-        if depth == 0:
-            return "..."
-        if kind == "at":
-            name = str(rest[0]) if not isinstance(rest[0], tuple) else f"stopped {rest[0][1]}"
-            return f"t{name}[{', '.join(map(_index_text, rest[1]))}]"
-        if kind == "exp":
-            return f"exp({self._product_text(rest[0], depth - 1)})"
-        if kind == "power":
-            return f"({self.text(rest[0], depth - 1)})"
-        if kind == "infinite":
-            return "inf"
-        if kind == "case":
-            return f"[{_case_text(*rest)}]"
-        if kind == "function":
-            return f"{rest[0].partition(' (')[0]}({', '.join(self.text(p, depth - 1) for p in rest[1:])})"
-        over = ", ".join(f"{_index_text(index(a))}<{a[2]}" for a in rest[0])
-        inner = self._product_text(rest[1], depth - 1) if kind == "sum" else self.text(rest[1], depth - 1)
-        return f"{'sum' if kind == 'sum' else 'max'}({over}: {inner})"
-
     # ------------------------------------------------------------------------------------------ derivatives
-
-    def moves(self, p: int) -> bool:
-        """Whether a term has something in it that derivatives are taken with respect to."""
-        return any(self._moves(f) for m in self.terms[p] for f, _ in m)
-
-    def _moves(self, factor: int) -> bool:
-        known = self._moving.get(factor)
-        if known is None:
-            key = self.factors[factor]
-            if key[0] == "at":
-                known = key[1] in self.moving_atoms
-            elif key[0] in ("case", "infinite"):
-                known = False
-            elif key[0] in ("exp", "sum"):
-                known = any(self._moves(f) for f, _ in key[-1])
-            elif key[0] == "function" and key[1] in FLAT:
-                known = False
-            else:
-                known = any(self.moves(p) for p in (key[2:] if key[0] in ("function", "top") else key[1:2]))
-            self._moving[factor] = known
-        return known
 
 
 def _same(x: float, y: float) -> bool:
@@ -1283,35 +919,8 @@ def _same(x: float, y: float) -> bool:
     return f"{x:.{POLICY.digits}g}" == f"{y:.{POLICY.digits}g}"
 
 
-def applied(name: str, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The values of a function that is known by name; of another, those of one that stands for it."""
-    known = FUNCTIONS.get(name)
-    if known is not None:
-        return np.asarray(known(*values) * 1.0)
-    if name.startswith(END):
-        return np.where(values[0] < 0, values[0] + int(name[len(END) :]), values[0])
-    total: Any = np.float64(0.1 * (sum(ord(c) * (k + 1) for k, c in enumerate(name)) % 97))
-    for k, x in enumerate(values):  # of a function that is not known, only that it is one
-        total = total + np.tanh(x) * math.sqrt(2.0 + k)
-    return np.asarray(1.5 + np.sin(total))
-
-
 def _up(x: float, n: int) -> float:
     """The quotient, rounded up."""
     return x if math.isinf(x) else -(-x // n)
 
 
-def _case_text(x: Index, low: float, high: float) -> str:
-    name = _index_text(x)
-    if high - low == 1:
-        return f"{name} = {low:g}"
-    return f"{'' if low == -math.inf else f'{low:g} <= '}{name}{'' if high == math.inf else f' < {high:g}'}"
-
-
-def _index_text(x: Index) -> str:
-    parts = [str(x[0])] if x[0] or not x[1] else []
-    for atom, k in x[1]:
-        name = f"{'i' if atom[0] == 'v' else 'j'}{atom[1]}" if atom[0] in "vb" else "label" if atom[0] == "value" else (
-            f"({_index_text(atom[1])} {'//' if atom[0] == 'div' else '%'} {atom[2]})")  # fmt: skip
-        parts.append(name if k == 1 else f"{k}{name}")
-    return "+".join(parts)

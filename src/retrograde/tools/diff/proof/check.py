@@ -16,8 +16,10 @@ import numpy as np
 from ..align import Alignment
 from ..policy import POLICY
 from ..results import Result
-from .algebra import RULES, Algebra, Index, Step, TooLarge, applied
+from .algebra import Algebra
 from .prove import Proof, Prover
+from .rules import RULES, Step, TooLarge, applied
+from .terms import Index
 
 POINTS, WORK, HELD = 20, 1 << 21, 1 << 26
 """At how many points equations are looked at, how many elements are summed over for one factor, and bytes kept, at most."""
@@ -76,8 +78,7 @@ class Look:
     def __init__(self, algebra: Algebra, points: int = POINTS) -> None:
         self._algebra, self.start = algebra, Env({}, 0, points, ())
         self._signed = np.arange(points) % 2 == 1  # at every other point numbers may be negative
-        self._places: dict[Any, np.ndarray] = {}
-        self._known, self._held = dict[Any, np.ndarray](), 0
+        self._places, self._known, self._held = dict[Any, np.ndarray](), dict[Any, np.ndarray](), 0
         self._chance = np.random.default_rng(0)
         self._near = self._chance.integers(0, 1 << 30, points)
 
@@ -132,8 +133,7 @@ class Look:
             return applied(rest[0], [self.term(p, env) for p in rest[1:]])
         if kind in ("case", "power"):
             return self._case(env, *rest) if kind == "case" else self.term(rest[0], env)
-        inner = self._monomial if kind == "sum" else self.term
-        return self._reduced(kind, rest[0], lambda env: inner(rest[1], env), env)
+        return self._reduced(kind, rest[0], lambda env: (self._monomial if kind == "sum" else self.term)(rest[1], env), env)
 
     def _reduced(self, kind: str, bound: Sequence[Any], inner: Callable[[Env], Any], env: Env) -> np.ndarray:
         """A sum, or the largest, over indices; not a number at points for which it would take too long."""

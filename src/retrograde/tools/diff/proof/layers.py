@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .algebra import plus
 from .meaning import Meaning, Tensor, softmax
 from .pieces import chosen, compared
+from .terms import plus
 
 # ------------------------------------------------------------------------------------------ elementwise
 

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .algebra import Algebra, Index, index, plus, variable
+from .algebra import Algebra
+from .terms import Index, index, plus, variable
 
 
 class Tensor(NamedTuple):

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .algebra import END, Index, index, plus
 from .meaning import Meaning, Tensor, Unknown, broadcast_shape
+from .rules import END
+from .terms import Index, index, plus
 
 
 def _inside(m: Meaning, place: Index, n: int) -> int:

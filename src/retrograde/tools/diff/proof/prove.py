@@ -34,9 +34,10 @@ from ..record import dtype_named
 from ..results import Result
 from ..side import Side
 from ..values import as_wide, orders
-from .algebra import Algebra, TooLarge
+from .algebra import Algebra
 from .definitions import DEFINITIONS, meaning_of
 from .meaning import Meaning, Tensor, Unknown, step
+from .rules import TooLarge
 
 ELEMENTWISE_STEPS = frozenset(
     ("sgd", "adam", "rmsprop", "adagrad", "adadelta", "adamax", "nadam", "radam", "asgd", "rprop")
