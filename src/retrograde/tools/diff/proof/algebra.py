@@ -526,7 +526,6 @@ class Algebra(Terms):
 
     # ------------------------------------------------------------------------------------------ indices
 
-
     def _index(self, p: int, places: tuple[tuple[Any, Index], ...]) -> int:
         table = dict(places)
         if not self.free_in(p).intersection(table):
@@ -909,10 +908,6 @@ class Algebra(Terms):
                     return self.index(rest, {atom: place}), ([*others, fresh] if fresh[2] > 1 else others)
         return None
 
-    # ------------------------------------------------------------------------------------------ in words
-
-    # ------------------------------------------------------------------------------------------ derivatives
-
 
 def _same(x: float, y: float) -> bool:
     """Whether two coefficients are the same."""
@@ -922,5 +917,3 @@ def _same(x: float, y: float) -> bool:
 def _up(x: float, n: int) -> float:
     """The quotient, rounded up."""
     return x if math.isinf(x) else -(-x // n)
-
-
